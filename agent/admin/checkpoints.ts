@@ -10,7 +10,7 @@ import { planPrune } from '../store/prune.ts';
 /** One element of `dkc checkpoints list -o json`. */
 export interface CheckpointRow {
   source: Source;
-  /** Of all files together; 0 when the manifest is unreadable. */
+  /** Bytes of all files together; 0 when the manifest is unreadable. */
   bytes: number;
   files: readonly FileDigest[];
   roles: readonly Role[];
@@ -19,7 +19,7 @@ export interface CheckpointRow {
   savedAt: string | null;
 }
 
-/** Newest first, as the store lists them. */
+/** Newest first, in the order of the store's list. */
 export function viewCheckpoints(facts: AdminFacts): CheckpointRow[] {
   return facts.entries.map((entry) => {
     const files = (entry.manifest?.files ?? []).map(({ key, bytes, sha256 }) => ({ key, bytes, sha256 }));
@@ -34,24 +34,24 @@ export function viewCheckpoints(facts: AdminFacts): CheckpointRow[] {
   });
 }
 
-/** Damage outweighs condemnation: a damaged checkpoint is downloaded again first. */
+/** Damage comes before condemnation: a damaged checkpoint is downloaded again first. */
 function stateOf(entry: CheckpointEntry, facts: AdminFacts): CheckpointRow['state'] {
   if (entry.state === 'damaged') return 'damaged';
   if (condemnationOf(entry, facts)) return 'condemned';
   return isRefused(entry, facts) ? 'refused' : 'intact';
 }
 
-/** One of the two that are compared. */
+/** One of the two configs to compare. */
 export interface Side {
   /** For people: the REF as asked, or `local config`. */
   title: string;
   files: ReadonlyMap<string, Uint8Array>;
   kubeletConfigKey: string;
-  /** Relative paths mean this directory; absent where both sides' directories mean the same, as those of two checkpoints do. */
+  /** Directory for relative paths; absent where the directories of both sides are equivalent, as for two checkpoints. */
   dir?: string;
 }
 
-/** A file beside the kubelet configuration that is not the same on both sides; null where it is missing. */
+/** A file beside the kubelet configuration that differs between the sides; null where it is missing. */
 export interface FileDifference {
   key: string;
   from: string | null;
@@ -60,10 +60,10 @@ export interface FileDifference {
 
 export type Compared =
   | { ok: true; fields: readonly Difference[]; files: readonly FileDifference[] }
-  /** One of them is no kubelet configuration: exit 1. */
+  /** One side is not a kubelet configuration: exit 1. */
   | { ok: false; why: string };
 
-/** What differs in effect between two configurations, both with the defaults of `version`, and which of their other files differ. */
+/** The fields that differ between two configurations, both with the defaults of `version`, and the other files that differ. */
 export function compareSides(from: Side, to: Side, version: KubeletVersion): Compared {
   const [a, b] = [effectOf(from, version), effectOf(to, version)];
   if (typeof a === 'string') return { ok: false, why: a };
@@ -71,7 +71,7 @@ export function compareSides(from: Side, to: Side, version: KubeletVersion): Com
   return { ok: true, fields: compareConfigs(a, b, { byKey: true }), files: compareFiles(from, to) };
 }
 
-/** The configuration with defaults, or what keeps it from being one. */
+/** The configuration with defaults, or why it is not a kubelet configuration. */
 function effectOf({ title, files, kubeletConfigKey, dir }: Side, version: KubeletVersion): JsonObject | string {
   const bytes = files.get(kubeletConfigKey);
   if (!bytes) return `${title} has no key ${JSON.stringify(kubeletConfigKey)}; its keys are ${Array.from(files.keys()).join(', ')}`;
@@ -92,14 +92,14 @@ function compareFiles(from: Side, to: Side): FileDifference[] {
     .filter((one) => one.from !== one.to);
 }
 
-/** One element of `dkc checkpoints prune -o json`: what may go. */
+/** One element of `dkc checkpoints prune -o json`: a checkpoint that may be removed. */
 export interface Pruned {
   source: Source;
   /** False in a dry run. */
   removed: boolean;
 }
 
-/** Removes what {@link planPrune} lets go, in one change of the store. */
+/** Removes the checkpoints that {@link planPrune} does not keep, in one change of the store. */
 export async function prune(store: Store, observe: () => Promise<AdminFacts>, asked: { keep: number; dryRun: boolean }): Promise<Pruned[]> {
   if (asked.dryRun) return spare(await observe(), asked.keep).map((source) => ({ source, removed: false }));
   return store.locked(async (held) => {

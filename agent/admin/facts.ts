@@ -6,29 +6,29 @@ import type { CheckpointEntry, CondemnedRecord, JournalLine, MetaRecord, Problem
 import { statusErrors } from '../status/node-config-state.ts';
 import { contentRef, sameContent } from '../checkpoint/payload.ts';
 
-/** What a node's disk says, read once; every admin command decides from this. */
+/** The state of a node's disk, read once; every admin command decides from this. */
 export interface AdminFacts {
   assigned: MetaRecord;
   lastKnownGood: MetaRecord;
-  /** undefined: no agent has written it yet. */
+  /** undefined: no agent has written the record yet. */
   active: ReadActive | undefined;
   trial: TrialRecord | undefined;
   condemned: readonly CondemnedRecord[];
-  /** What preflight refuses now. */
+  /** The config that preflight rejects now. */
   refused: RefusedRecord | undefined;
   /** Oldest first. */
   journal: readonly JournalLine[];
-  /** The fallback of last resort, as far as a look at the file tells. */
+  /** The last fallback, as far as reading the file shows. */
   local: { path: string; at: 'present' } | { path: string; at: 'missing' } | { path: string; at: 'broken'; problem: string };
   /** Newest first. */
   entries: readonly CheckpointEntry[];
   /** sha256 and text are '' when there is no effective file. */
   effective: { path: string; sha256: string; text: string };
-  /** Whatever is damaged: meta files first, then checkpoints. Shown, never hidden, and left as it is. */
+  /** Everything that is damaged: meta files first, then checkpoints. Reported, and left as it is. */
   problems: readonly Problem[];
 }
 
-/** null also where the record is missing or damaged: ask {@link isKnown} where the difference matters. */
+/** null also where the record is missing or damaged: use {@link isKnown} where the difference matters. */
 export function recorded(record: MetaRecord): MaybeSource {
   return record.at === 'known' ? record.source : null;
 }
@@ -38,16 +38,16 @@ export function isKnown(record: MetaRecord): boolean {
 }
 
 export interface ActiveView extends Pick<ActiveRecord, 'used' | 'source' | 'error' | 'carrier' | 'why'> {
-  /** RFC 3339; undefined when it was worked out. */
+  /** RFC 3339; undefined when derived from the records. */
   since?: string;
   /**
-   * `agent`: as the agent wrote it down. `changed`: so too, but the effective file has changed since, by another hand or by an
-   * agent that is just starting. `records`: no agent has written it down; worked out from the records as boot would.
+   * `agent`: from active.json. `changed`: from active.json, but the effective file has changed since, by another program or by an agent that is just
+   * starting. `records`: there is no active.json; derived from the records as boot would.
    */
   from: 'agent' | 'changed' | 'records';
-  /** What the agent lacks or cannot do; empty where it has not said so. */
+  /** Current problems of the agent; empty where it has recorded none. */
   notices: readonly Notice[];
-  /** In what the node runs something else than the agent wrote, as it reported last. */
+  /** The drift that the agent reported last. */
   drift: readonly Drift[];
 }
 
@@ -56,7 +56,7 @@ export function viewActive(facts: AdminFacts): ActiveView {
   if (facts.active?.ok) {
     const record = asOf(facts.active.record, facts.effective.sha256);
     const { used, source, carrier, why, at, effectiveSha256, notices = [], drift = [] } = record;
-    // A condemnation is on disk before the agent has followed it.
+    // A condemnation is on disk before the agent applies it.
     const error = verdictOn(recorded(facts.assigned), facts) ?? record.error;
     const from = effectiveSha256 === facts.effective.sha256 ? 'agent' : 'changed';
     return { used, source, error, carrier, why, since: at, from, notices, drift };
@@ -65,7 +65,7 @@ export function viewActive(facts: AdminFacts): ActiveView {
   return { used, source, error, carrier: null, why: 'the agent has not recorded what it uses', from: 'records', notices: [], drift: [] };
 }
 
-/** Where boot would arrive by the records: which config passes decoding, policy and validation is not checked here. */
+/** The config that boot would use by the records alone: decoding, policy and validation are not checked. */
 export function fallBack(facts: AdminFacts): Pick<ActiveRecord, 'used' | 'source' | 'error'> {
   const assigned = recorded(facts.assigned);
   if (facts.assigned.at === 'known' && assigned === null) return { used: 'local', source: null, error: null };
@@ -76,7 +76,7 @@ export function fallBack(facts: AdminFacts): Pick<ActiveRecord, 'used' | 'source
   return { used: 'local', source: null, error: against };
 }
 
-/** The status string that says why `source` cannot be used, null when nothing in the store speaks against it. */
+/** The status string for why `source` cannot be used; null when the store shows no reason. */
 function obstacle(source: Source, facts: AdminFacts): string | null {
   const entry = facts.entries.find((one) => samePayload(one.ref, source));
   if (!entry?.manifest || entry.state === 'damaged') return statusErrors.load;
@@ -85,7 +85,7 @@ function obstacle(source: Source, facts: AdminFacts): string | null {
   return entry.manifest.files.some((file) => file.key === source.kubeletConfigKey) ? null : statusErrors.load;
 }
 
-/** The status string of the condemnation that hits `source`. */
+/** The status string of the condemnation of `source`. */
 function verdictOn(source: MaybeSource, facts: AdminFacts): string | undefined {
   const manifest = source && facts.entries.find((one) => samePayload(one.ref, source))?.manifest;
   if (!source || !manifest) return undefined;

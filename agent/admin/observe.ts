@@ -16,24 +16,24 @@ export interface AdminDeps {
   dynamicConfigDir: string;
   effectiveConfig: string;
   localConfig: string;
-  /** Of the record that counts while the disk takes no writes. @default none */
+  /** Path of the exits file; the record that is valid while the disk is not writable lies beside it. @default none */
   kubeletExits?: string;
-  /** Whether the caller reports problems of the local config: then a user who may not read it gets an error, not the word that it is broken. @default false */
+  /** Whether the caller reports problems of the local config: then a user without read permission gets an error, not a broken config. @default false */
   needsLocal?: boolean;
 }
 
 /**
- * Reads the store and the effective file. Changes nothing: what is damaged stays where it is, and is in `problems`.
- * @throws ActionError when there is no store, or it may not be read
+ * Reads the store and the effective file. Changes nothing: damaged files stay in their place and are in `problems`.
+ * @throws ActionError when there is no store, or the user may not read it
  */
 export async function observeNode(deps: AdminDeps): Promise<AdminFacts> {
   const { store, disk } = deps;
   const paths = layout(deps.dynamicConfigDir);
   await requireStore(disk, deps.dynamicConfigDir);
   const problems = await store.verify();
-  // Else it would look damaged to one who may not read it.
+  // Throws where this user has no read permission: the file must not be reported as damaged then.
   for (const { path } of problems) await readOptional(disk, path);
-  // Reading one of these sets it aside when it is damaged: that is the agent's to do, not a reader's.
+  // The store sets these files aside when it reads them damaged: only the agent may do that, so skip damaged ones.
   const readable = (path: string) => !problems.some((problem) => problem.path === path);
   const { active, effective } = await readTogether(disk, await activePath(deps), deps.effectiveConfig);
   if (active?.ok === false) problems.push({ path: paths.active, problem: active.problem });
@@ -52,7 +52,7 @@ export async function observeNode(deps: AdminDeps): Promise<AdminFacts> {
   };
 }
 
-/** Where the agent keeps the record of what it runs now. */
+/** Path of the current `active.json`: in /run while the disk is not writable. */
 export async function activePath({
   disk,
   dynamicConfigDir,
@@ -63,13 +63,13 @@ export async function activePath({
   return isThere ? inMemory : layout(dynamicConfigDir).active;
 }
 
-/** @throws ActionError with what to do about it, exit 3 */
+/** @throws ActionError with a hint, exit 3 */
 export async function requireStore(disk: Disk, dynamicConfigDir: string): Promise<void> {
   const paths = layout(dynamicConfigDir);
   const { store, metaDir, checkpoints } = paths;
   const found = await reading(store, () => disk.stat(store));
   if (found?.kind === 'dir') {
-    // Else every record would look damaged to one who may not read them.
+    // Throws where this user has no read permission: the records must not be reported as damaged then.
     for (const dir of [metaDir, checkpoints]) await reading(dir, () => disk.list(dir));
     for (const path of [paths.meta('assigned'), paths.meta('last-known-good')]) await reading(path, () => disk.read(path));
     return;
@@ -81,7 +81,7 @@ export async function requireStore(disk: Disk, dynamicConfigDir: string): Promis
   throw new ActionError('open store', store, { hint });
 }
 
-/** The first of `paths` that is there and no directory. */
+/** The first of `paths` that exists and is not a directory. */
 async function fileAmong(paths: readonly string[], disk: Disk): Promise<string | undefined> {
   for (const path of paths) {
     const found = await reading(path, () => disk.stat(path));
@@ -90,7 +90,7 @@ async function fileAmong(paths: readonly string[], disk: Disk): Promise<string |
   return undefined;
 }
 
-/** Only what keeps this user out is an error here; all else is for the one who reads the file for its content. */
+/** Throws only where this user has no permission; the later read of the content reports other errors. */
 async function reading<T>(path: string, look: () => Promise<T>): Promise<T | undefined> {
   try {
     return await look();
@@ -101,7 +101,7 @@ async function reading<T>(path: string, look: () => Promise<T>): Promise<T | und
   }
 }
 
-/** Whether a kubelet could start on it depends on its version: the agent says that, in the notices of active.json. */
+/** Checks only that the file can be read. Whether a kubelet can start on it depends on its version: see the notices in active.json. */
 async function lookAtLocal(disk: Disk, path: string, isNeeded: boolean): Promise<AdminFacts['local']> {
   if (isNeeded) await reading(path, () => disk.readLinked(path));
   try {
@@ -112,10 +112,10 @@ async function lookAtLocal(disk: Disk, path: string, isNeeded: boolean): Promise
   }
 }
 
-/** Looks at both that an agent may need to come between; far more than it ever writes in a row. */
+/** Most attempts to read both files consistently; the agent never writes as many times in a row. */
 const MAX_LOOKS = 5;
 
-/** Record and file of one moment. The agent writes record, file, record: as long as the record is the same before and after, they belong together. */
+/** Reads record and file of one moment. The agent writes record, file, record: if the record is the same before and after, they belong together. */
 async function readTogether(disk: Disk, activePath: string, effectivePath: string): Promise<Pick<AdminFacts, 'active' | 'effective'>> {
   let bytes = await readOptional(disk, activePath);
   for (let look = 1; ; look++) {
@@ -128,7 +128,7 @@ async function readTogether(disk: Disk, activePath: string, effectivePath: strin
   }
 }
 
-/** A directory, a link, what is too large: nothing that the agent could read back. */
+/** A directory, a link or a file that is too large in the place of the record; undefined where nothing is there. */
 async function inItsPlace(disk: Disk, path: string): Promise<AdminFacts['active']> {
   try {
     await disk.read(path);

@@ -4,18 +4,18 @@ import { parseNamedRef, type MaybeSource, type NamedRef, type PayloadRef, type S
 import { compare } from '../checkpoint/payload.ts';
 
 export type Found =
-  /** `source` is what the role's record says, `key` what the REF names; absent where neither says it. */
+  /** `source`: from the role's record; `key`: from the REF. Each is absent where not given. */
   | { at: 'found'; ref: PayloadRef; role?: Role; source?: MaybeSource; key?: string }
-  /** A role that is the local config. */
+  /** The role's config is the local config. */
   | { at: 'local'; role: Role }
   | { at: 'none'; why: string }
   | { at: 'ambiguous'; why: string };
 
-/** What a record names, besides the store's checkpoints: a REF may name it too. */
+/** A checkpoint that a record names, in the store or not: a REF may name it too. */
 export type KnownRef = PayloadRef & Partial<Pick<Source, 'namespace' | 'name' | 'kubeletConfigKey'>>;
 
 interface Named extends KnownRef {
-  /** Of its manifest; absent where only a record tells. */
+  /** Keys in the manifest; absent where only a record names the checkpoint. */
   keys?: readonly string[];
 }
 
@@ -23,9 +23,9 @@ const SHORTEST = 8;
 const text = (ref: PayloadRef): string => `${ref.uid}/${ref.resourceVersion}`;
 
 /**
- * Reads a REF (design 7): a role, `UID/RV`, a unique prefix of that, or `[NAMESPACE/]NAME[:KEY][@RV]`, the newest without @RV. Checkpoints of one
- * ConfigMap share all of their UID, so its beginning followed by `/RV` will do as well; that is also what {@link shortRefs} shows.
- * @param known - besides the store's checkpoints: those that records still name
+ * Finds a REF (design 7): a role, `UID/RV`, a unique prefix of that, or `[NAMESPACE/]NAME[:KEY][@RV]`, the newest without @RV. Checkpoints of one
+ * ConfigMap share the UID, so a prefix of the UID followed by `/RV` is valid too, as {@link shortRefs} prints it.
+ * @param known - checkpoints that records name, beside those in the store
  */
 export function findRef(asked: string, facts: AdminFacts, known: readonly KnownRef[] = []): Found {
   const role = roles.find((role) => role === asked);
@@ -59,7 +59,7 @@ function ambiguity(hits: readonly Named[], byName: boolean): string {
   return `it matches ${hits.length} checkpoints (${some}${hits.length > 4 ? ', ...' : ''}); give more characters of it`;
 }
 
-/** What can be named. A checkpoint of upstream has no manifest yet, a damaged one none that can be read: a record may tell its name. */
+/** The checkpoints with their names. One of upstream has no manifest yet, a damaged one no readable manifest: then the name comes from a record. */
 function namedEntries(facts: AdminFacts): Named[] {
   const records = new Map<string, KnownRef>();
   for (const one of [...roleSources(facts).values(), ...facts.condemned]) if (one) records.set(text(one), one);
@@ -77,7 +77,7 @@ function isNamed(asked: NamedRef, ref: Named): boolean {
   return key === undefined || (ref.keys ? ref.keys.includes(key) : ref.kubeletConfigKey === undefined || ref.kubeletConfigKey === key);
 }
 
-/** The first of each namespace: checkpoints come newest first. */
+/** The first of each namespace, which is the newest: checkpoints are sorted newest first. */
 function newest(refs: readonly Named[]): Named[] {
   const first = new Map<string | undefined, Named>();
   for (const ref of refs) if (!first.has(ref.namespace)) first.set(ref.namespace, ref);
@@ -96,23 +96,23 @@ function abbreviates(asked: string, ref: PayloadRef): boolean {
 }
 
 /**
- * The shortest REF of each that people need to type, at least eight characters of the UID. Where a ConfigMap has several
- * checkpoints it is the beginning of the UID and the whole resource version.
+ * The shortest unique REF of each checkpoint, with at least eight characters of the UID. Where a ConfigMap has several checkpoints, a prefix of the
+ * UID and the whole resource version.
  */
 export function shortRefs(refs: readonly PayloadRef[]): string[] {
   const checkpoints = new Map<string, Set<string>>();
   for (const { uid, resourceVersion } of refs) checkpoints.set(uid, (checkpoints.get(uid) ?? new Set()).add(resourceVersion));
-  // The UID that shares most with another one is its neighbour in order.
+  // In sorted order, the longest common prefix of a UID is with one of its neighbors.
   const uids = [...checkpoints.keys()].toSorted(compare);
   const shared = new Map(uids.map((uid, at) => [uid, Math.max(common(uid, uids[at - 1]), common(uid, uids[at + 1]))]));
   return refs.map(({ uid, resourceVersion }) => {
     const short = uid.slice(0, Math.max(SHORTEST, (shared.get(uid) ?? 0) + 1));
-    // A UID that another one continues stays ambiguous however much of it is written.
+    // A UID that is a prefix of another UID is always ambiguous without `/RV`.
     return checkpoints.get(uid)?.size === 1 && short.length < uid.length ? short : `${short}/${resourceVersion}`;
   });
 }
 
-/** Length of the beginning that both have. */
+/** Length of the common prefix. */
 function common(a: string, b: string | undefined): number {
   if (b === undefined) return 0;
   const end = Math.min(a.length, b.length);

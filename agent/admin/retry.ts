@@ -6,9 +6,9 @@ import { contentRef, sameContent } from '../checkpoint/payload.ts';
 import type { CondemnedRecord, JournalLine } from '../store/store.ts';
 
 export interface RetryAsked {
-  /** Absent: the assigned. */
+  /** Absent: the assigned config. */
   ref?: string;
-  /** All of them; then `ref` is not looked at. */
+  /** All condemnations; `ref` is ignored then. */
   all?: boolean;
   /** RFC 3339: goes into the journal. */
   at: string;
@@ -16,13 +16,13 @@ export interface RetryAsked {
 
 export type RetryPlan =
   | { at: 'refused'; why: string }
-  /** `notes` say what is cleared, or why nothing is. */
+  /** `notes`: what is cleared, or why nothing is. */
   | { at: 'planned'; cleared: readonly CondemnedRecord[]; journal: readonly JournalLine[]; notes: readonly string[] };
 
-/** Condemned configs that a line names. */
+/** Most condemned configs that a line names. */
 const MAX_NAMED = 3;
 
-/** Which condemnations to clear: those of the assigned, of the checkpoint `ref`, which may be gone from the store, or all. */
+/** Which condemnations to clear: those of the assigned config, of `ref`, whose checkpoint need not be in the store, or all. */
 export function planRetry(facts: AdminFacts, { ref = 'assigned', all = false, at }: RetryAsked): RetryPlan {
   const { condemned } = facts;
   if (condemned.length === 0 && (all || ref === 'assigned')) return nothing('Nothing to retry: no condemned configs');
@@ -58,7 +58,7 @@ function clear(cleared: readonly CondemnedRecord[], at: string): RetryPlan {
   return { at: 'planned', cleared, journal, notes };
 }
 
-/** The newest first. */
+/** Newest first. */
 function named(condemned: readonly CondemnedRecord[]): string {
   const shown = condemned.toReversed().slice(0, MAX_NAMED).map(sourceText).join(', ');
   return condemned.length > MAX_NAMED ? `${shown}, and ${condemned.length - MAX_NAMED} more` : shown;

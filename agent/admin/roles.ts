@@ -6,10 +6,10 @@ import type { CheckpointEntry, CondemnedRecord } from '../store/store.ts';
 export const roles = ['assigned', 'last-known-good', 'active'] as const;
 export type Role = (typeof roles)[number];
 
-// Worked out for each checkpoint of a list, from facts that never change.
+// Cached: called for each checkpoint of a list, and the facts never change.
 const known = new WeakMap<AdminFacts, ReadonlyMap<Role, MaybeSource>>();
 
-/** What each role names; null is the local config. A role whose record is missing or damaged is not in here. */
+/** The source of each role; null is the local config. Roles whose record is missing or damaged are left out. */
 export function roleSources(facts: AdminFacts): ReadonlyMap<Role, MaybeSource> {
   const before = known.get(facts);
   if (before) return before;
@@ -26,15 +26,15 @@ export function rolesOf(ref: PayloadRef, facts: AdminFacts): Role[] {
 }
 
 /**
- * Whether a verdict on one key of a checkpoint is one on the checkpoint as this node knows it. Where a role names it, that says which key is used: a wrong
- * key that was tried on it takes nothing from what runs. Else any key counts, as nobody knows which one is meant.
+ * Whether a condemnation or refusal of one key of a checkpoint counts for the checkpoint. Where a role names the checkpoint, only the role's key counts:
+ * another key that failed does not affect the config that runs. Otherwise any key counts, since it is unknown which one is meant.
  */
 function verdictCounts(ref: PayloadRef, facts: AdminFacts): (key: string) => boolean {
   const used = [...roleSources(facts).values()].flatMap((source) => (source && samePayload(source, ref) ? [source.kubeletConfigKey] : []));
   return (key) => used.length === 0 || used.includes(key);
 }
 
-/** The condemnation that hits this checkpoint, under a key that counts. */
+/** The condemnation of this checkpoint, under a key that counts. */
 export function condemnationOf({ ref, manifest }: CheckpointEntry, facts: AdminFacts): CondemnedRecord | undefined {
   if (!manifest) return undefined;
   const counts = verdictCounts(ref, facts);
@@ -48,7 +48,7 @@ export function condemnationOf({ ref, manifest }: CheckpointEntry, facts: AdminF
   });
 }
 
-/** Preflight refused it when it was to be used last, and it was not used since. */
+/** Whether preflight rejected the checkpoint when it was assigned last, and it was not used since. */
 export function isRefused({ ref, manifest }: CheckpointEntry, facts: AdminFacts): boolean {
   const { refused, journal } = facts;
   const counts = verdictCounts(ref, facts);
@@ -64,7 +64,7 @@ export function isRefused({ ref, manifest }: CheckpointEntry, facts: AdminFacts)
   return last?.event === 'refused';
 }
 
-/** The same for one key of it: what boot goes by. */
+/** The condemnation of this checkpoint under one key, as boot decides. */
 export function condemnationUnder(entry: CheckpointEntry, key: string, condemned: readonly CondemnedRecord[]): CondemnedRecord | undefined {
   const { manifest } = entry;
   if (!manifest) return undefined;
@@ -73,8 +73,8 @@ export function condemnationUnder(entry: CheckpointEntry, key: string, condemned
 }
 
 /**
- * A checkpoint does not say which of its keys is the kubelet's. A record that names it does; else the only key, else `kubelet`.
- * @returns '' when none of these tells
+ * The key of the kubelet configuration, which a checkpoint does not record: from a record that names the checkpoint, else its only key, else `kubelet`.
+ * @returns '' when none of these applies
  */
 export function keyOf(entry: CheckpointEntry, facts: AdminFacts): string {
   const { ref, manifest } = entry;
@@ -87,7 +87,7 @@ export function keyOf(entry: CheckpointEntry, facts: AdminFacts): string {
   return keys.includes('kubelet') ? 'kubelet' : '';
 }
 
-/** The source of a checkpoint, as far as store and records tell; unknown parts are ''. */
+/** The source of a checkpoint, from its manifest and the records; unknown parts are ''. */
 export function sourceOf(entry: CheckpointEntry, facts: AdminFacts): Source {
   const { ref, manifest } = entry;
   const recordedAs = [...roleSources(facts).values(), ...facts.condemned].find((one) => one && samePayload(one, ref));
@@ -100,12 +100,12 @@ export function sourceOf(entry: CheckpointEntry, facts: AdminFacts): Source {
   };
 }
 
-/** Trusted configs that a rollback looks at, newest first: a journal may name a thousand. */
+/** Most trusted configs that a rollback considers, newest first: a journal may name a thousand. */
 const MAX_EARLIER = 10;
 
 /**
- * Whether this node has trusted the content: it is last-known-good, or the journal has its promotion, and no trial that condemned it after that.
- * What an admin rolled back was trusted all the same.
+ * Whether this node has trusted the content: it is last-known-good, or the journal has its promotion and no later condemnation by a trial.
+ * A rollback by an admin does not count against it.
  */
 export function wasTrusted(content: ContentRef, facts: AdminFacts): boolean {
   const contents = contentsOf(facts);
@@ -119,8 +119,8 @@ export function wasTrusted(content: ContentRef, facts: AdminFacts): boolean {
 }
 
 /**
- * What this node trusted before `content`, newest first, as far as it is in the store and not condemned. Where the assignment was cleared in between,
- * the local config was before it: there the way back ends.
+ * The configs that this node trusted before `content`, newest first, as far as they are in the store and not condemned. Ends where the assignment was
+ * cleared: the local config was in use then.
  */
 export function trustedBefore(content: ContentRef, facts: AdminFacts): Source[] {
   const contents = contentsOf(facts);
@@ -146,7 +146,7 @@ const nameOf = ({ uid, resourceVersion }: PayloadRef): string => `${uid}/${resou
 const entriesOf = (facts: AdminFacts): ReadonlyMap<string, CheckpointEntry> =>
   new Map(facts.entries.map((entry) => [nameOf(entry.ref), entry]));
 
-/** The content behind a source; undefined where its checkpoint is gone from the store. */
+/** The content of a source; undefined where its checkpoint is not in the store. */
 function contentsOf(facts: AdminFacts): (source: Source) => ContentRef | undefined {
   const entries = entriesOf(facts);
   const known = new Map<string, ContentRef | undefined>();

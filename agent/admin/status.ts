@@ -8,7 +8,7 @@ import type { RefusedRecord } from '../store/store.ts';
 import type { CheckpointEntry, CondemnedRecord, Problem } from '../store/store.ts';
 import type { Millis } from '../../base/clock.ts';
 
-/** What the API server says about this node, shown beside what the disk says. */
+/** The node's status on the API server, shown beside the state on disk. */
 export interface ApiView {
   assigned: MaybeSource;
   active: MaybeSource;
@@ -16,7 +16,7 @@ export interface ApiView {
   error: string | null;
 }
 
-/** Whether they live; null where that was not asked, or could not be told. `detail` is for people. */
+/** Whether agent and kubelet run; null where not checked, or unknown. `detail` is for people. */
 export interface Vitals {
   agent: { alive: boolean | null; detail: string };
   kubelet: { healthy: boolean | null; detail: string };
@@ -24,18 +24,18 @@ export interface Vitals {
 
 /** `dkc status -o json`. */
 export interface StatusView {
-  /** One word; {@link standingOf} tells more cases apart for people. */
+  /** One word; {@link standingOf} distinguishes more cases for people. */
   state: State;
-  /** RFC 3339; null when no agent has written it down. */
+  /** RFC 3339; null when no agent has recorded it. */
   since: string | null;
   /** What an admin may do next. */
   next: string;
   agent: { alive: boolean | null };
   kubelet: { healthy: boolean | null };
-  /** What preflight refuses now; `at`, `error` and `more` are beyond the contract. */
+  /** The config that preflight rejects now; `at`, `error` and `more` are beyond the contract. */
   refused: Pick<RefusedRecord, 'source' | 'findings' | 'at' | 'error' | 'more'> | null;
   node: string;
-  /** null: local, or not known; then `problems` says so. */
+  /** null: local, or unknown; `problems` has the damaged record then. */
   assigned: MaybeSource;
   active: MaybeSource;
   lastKnownGood: MaybeSource;
@@ -46,26 +46,26 @@ export interface StatusView {
   assignment: { carrier: 'node' | 'nodeconfig' | null; why: string };
   /** Beyond the contract: the fallback of last resort. */
   localConfig: AdminFacts['local'];
-  /** Beyond the contract: whatever is damaged in the store. */
+  /** Beyond the contract: everything that is damaged in the store. */
   problems: readonly Problem[];
-  /** Beyond the contract: what the agent lacks or cannot do. */
+  /** Beyond the contract: current problems of the agent. */
   notices: readonly Notice[];
-  /** Beyond the contract: in what the node runs something else than the agent wrote; see {@link driftOf}. */
+  /** Beyond the contract: the drift; see {@link driftOf}. */
   drift: readonly ShownDrift[];
-  /** Beyond the contract: only where the field policy asks for signatures. Who signed what runs; null for nobody it knows, and for the local config. */
+  /** Beyond the contract: only where the policy requires signatures. The signer of the active config; null for none of its keys, and for the local config. */
   signedBy?: string | null;
-  /** Beyond the contract: only with a kubeconfig. A string says why the API server could not be asked. */
+  /** Beyond the contract: only with a kubeconfig. A string: why the request to the API server failed. */
   api?: ApiView | string;
 }
 
-/** `since` is null where no agent ran to see it. */
+/** `since` is null where no agent was running when the drift began. */
 export type ShownDrift = Omit<Drift, 'since'> & { since: string | null };
 
 export interface StatusQuery {
   node: string;
-  /** The kubelet's unit, which steps name: on k3s a step for `kubelet` would find none. */
+  /** The kubelet's unit, for the commands in `next`: k3s has no unit `kubelet`. */
   kubeletUnit: string;
-  /** Length of a whole trial (`--trial-duration`), where its record does not say: flags and settings of a shell need not be the agent's. */
+  /** Length of a trial (`--trial-duration`), used where the trial record has none: the flags of this command need not be those of the agent. */
   needMs: Millis;
   vitals: Vitals;
   signedBy?: string | null;
@@ -103,7 +103,7 @@ export function viewStatus(facts: AdminFacts, { node, kubeletUnit, needMs, vital
   };
 }
 
-/** What the agent reported last; while it does not run, what a look at the effective file tells instead. */
+/** The drift that the agent reported last; while no agent runs, with the state of the effective file on disk. */
 export function driftOf(facts: AdminFacts, { agent }: Vitals): ShownDrift[] {
   const { drift, from } = viewActive(facts);
   if (agent.alive !== false) return [...drift];
@@ -114,7 +114,7 @@ export function driftOf(facts: AdminFacts, { agent }: Vitals): ShownDrift[] {
   return [...file, ...drift.filter((one) => one !== known)];
 }
 
-/** What waits for the agent waits for ever while it does not run. */
+/** The next step where the node waits for the agent and the agent does not run. */
 function stepWithoutAgent(facts: AdminFacts, { agent }: Vitals): string | undefined {
   const waits = agent.alive === false ? waitsForAgent[standingOf(facts)] : undefined;
   if (waits === undefined || isStoreInaccessible(facts)) return undefined;
@@ -128,7 +128,7 @@ const waitsForAgent: Readonly<Partial<Record<Standing, string>>> = {
   unknown: 'the assignment is not restored',
 };
 
-/** Nothing but drift asks for something. */
+/** Whether the node needs no step, apart from drift. */
 function isAtRest(facts: AdminFacts): boolean {
   const standing = standingOf(facts);
   return viewActive(facts).error === null && ['local', 'trusted', 'trial', 'running'].includes(standing);
@@ -146,8 +146,8 @@ const driftSteps: Readonly<Record<DriftKind, (unit: string) => string>> = {
 };
 
 /**
- * What is wrong with this node, for the exit code of `dkc status` (design 7): a fallback, a refusal, damage, a missing or broken local config.
- * undefined where it is none of these.
+ * What is wrong with this node, for the exit code of `dkc status` (design 7): a fallback, a refusal, damage, an inaccessible store, a missing or broken
+ * local config. undefined where there is none of these.
  */
 export function faultOf(facts: AdminFacts): string | undefined {
   const standing = standingOf(facts);
@@ -175,19 +175,19 @@ const standingFaults: Readonly<Partial<Record<Standing, string>>> = {
 
 export type Standing =
   | 'local' // nothing assigned
-  | 'trusted' // assigned runs and is the last known good
-  | 'trial' // assigned runs and is being proved
-  | 'running' // assigned runs, nobody is proving it
-  | 'refused' // what ran before runs on, since the config that the API wants is refused here
-  | 'barred' // something else runs, since the config that the API wants is condemned here
-  | 'not-synced' // what ran before runs on, since nobody knows what the API wants, or it cannot be had
-  | 'troubled' // something runs, and the agent failed at its own work
-  | 'condemned' // fell back since the assigned is condemned
+  | 'trusted' // the assigned config is active and last known good
+  | 'trial' // the assigned config is active and on trial
+  | 'running' // the assigned config is active, without a trial
+  | 'refused' // the previous config is active, since preflight rejects the one that the API assigns
+  | 'barred' // another config is active, since the one that the API assigns is condemned here
+  | 'not-synced' // the previous config is active, since the assignment is unknown or its ConfigMap cannot be read
+  | 'troubled' // a config is active, and the agent has an internal failure
+  | 'condemned' // fell back, since the assigned config is condemned
   | 'fallen-back' // fell back for another reason
-  | 'pending' // the disk names another config than the agent has taken over yet
-  | 'unknown'; // what is assigned cannot be read
+  | 'pending' // the records name another config than the agent has applied yet
+  | 'unknown'; // the assigned record is missing or damaged
 
-/** As in `dkc nodes`, where that has a word for it. */
+/** The words of `dkc nodes`, where it has one. */
 export type State = 'local' | 'trusted' | 'trial' | 'running' | 'refused' | 'condemned' | 'fell-back' | 'pending' | 'error' | 'unknown';
 
 const states: Readonly<Record<Standing, State>> = {
@@ -205,11 +205,11 @@ const states: Readonly<Record<Standing, State>> = {
   unknown: 'unknown',
 };
 
-/** Something in the store is kept from the agent: what it wrote down before may be out of date. */
+/** The agent may not access all of its store: its records may be outdated. */
 export const isStoreInaccessible = ({ problems }: Pick<AdminFacts, 'problems'>): boolean =>
   problems.some(({ isInaccessible }) => isInaccessible === true);
 
-/** Where this node stands; {@link nextStep} says what an admin may do about it. */
+/** The state of this node; {@link nextStep} has the step for an admin. */
 export function standingOf(facts: AdminFacts): Standing {
   if (isStoreInaccessible(facts)) return 'troubled';
   if (!isKnown(facts.assigned)) return 'unknown';
@@ -217,7 +217,7 @@ export function standingOf(facts: AdminFacts): Standing {
   const active = viewActive(facts);
   if (isCondemned(facts)) return active.used === 'assigned' && sameSource(active.source, assigned) ? 'pending' : 'condemned';
   if (!sameSource(active.source, assigned)) return standingApart(active, facts);
-  // Beyond a limit the config is refused, and the error reads as that of a failed download.
+  // A config beyond a limit is refused with the error of a failed download.
   if (active.error !== null) return facts.refused?.error === active.error ? 'refused' : kindOf(active.error);
   if (assigned === null) return 'local';
   const trusted = recorded(facts.lastKnownGood);
@@ -225,11 +225,11 @@ export function standingOf(facts: AdminFacts): Standing {
   return facts.trial && samePayload(facts.trial.source, assigned) ? 'trial' : 'running';
 }
 
-/** The agent itself says that it could not use what is assigned; without that word it just has not come to it yet. */
+/** The state of a node whose active config is not the assigned one. Without an error the agent has not applied it yet. */
 function standingApart(active: ActiveView, facts: AdminFacts): Standing {
   if (active.error === null) return 'pending';
   const assigned = recorded(facts.assigned);
-  // A verdict that the store has no more was taken back: the agent is about to follow.
+  // The condemnation was cleared from the store: the agent is about to apply that.
   if (isVerdict(active.error) && assigned && entryOf(assigned, facts)?.manifest) return 'pending';
   if (assigned !== null && active.used !== 'assigned') return 'fallen-back';
   return kindOf(active.error) === 'troubled' ? 'troubled' : 'pending';
@@ -237,7 +237,7 @@ function standingApart(active: ActiveView, facts: AdminFacts): Standing {
 
 const isVerdict = (error: string): boolean => error === statusErrors.failedTrial || error === statusErrors.rolledBack;
 
-/** What an error means for a node that runs what it is assigned. */
+/** What an error means for a node whose active config is the assigned one. */
 function kindOf(error: string): 'refused' | 'barred' | 'not-synced' | 'troubled' {
   if (isVerdict(error)) return 'barred';
   if (error === statusErrors.load || error === statusErrors.validate) return 'refused';
@@ -253,7 +253,7 @@ function isCondemned(facts: AdminFacts): boolean {
   return entry !== undefined && condemnationUnder(entry, assigned?.kubeletConfigKey ?? '', facts.condemned) !== undefined;
 }
 
-/** What to do next; the last line of `dkc status`. The error decides where there is one, since that is what keeps the node where it is. */
+/** What to do next; the last line of `dkc status`. An error decides where there is one, since it is what blocks the node. */
 export function nextStep(facts: AdminFacts): string {
   const standing = standingOf(facts);
   const { error } = viewActive(facts);
@@ -267,7 +267,7 @@ export function nextStep(facts: AdminFacts): string {
   return stepsByError[error] ?? steps[kindOf(error)];
 }
 
-/** What a node that runs as it should still asks for: the same as makes `dkc status` fail ({@link faultOf}). */
+/** The next step for a node whose config is as it should be: for the other faults of {@link faultOf}. */
 function stepBeside(facts: AdminFacts): string | undefined {
   if (facts.problems.length > 0) return 'See what is damaged, and what to do about it: dkc checkpoints verify';
   return localFaultOf(facts) === undefined ? undefined : stepForLocal;

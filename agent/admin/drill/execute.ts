@@ -32,12 +32,12 @@ export interface DrillDeps extends Omit<BootDeps, 'store'> {
   boot: Boot;
   /** A store on another root. */
   storeAt(root: string): Store;
-  /** An empty directory of our own, which the caller removes. Absolute. */
+  /** Path of an empty directory for the copies; the caller removes it. Absolute. */
   scratch: string;
   signal?: AbortSignal;
 }
 
-/** Rehearses every fall back on copies of the store. The real one is only read. */
+/** Rehearses every fallback on copies of the store. The real store is only read. */
 export async function drill(deps: DrillDeps): Promise<DrillReport> {
   const steps: DrillStep[] = [];
   let problem: string | undefined;
@@ -53,10 +53,10 @@ export async function drill(deps: DrillDeps): Promise<DrillReport> {
 const MAX_TRIES = 3;
 
 /**
- * A drill on a store that may change under it: a trial that ends while the store is copied makes another fallback the right one. Where a step failed and the records
- * are no longer what they were, all of it is rehearsed again, three times at most.
- * @param observe - the records as they are now
- * @param rehearseAll - a drill that expects what these facts say
+ * A drill on a store that may change during the drill: a trial that ends while the store is copied changes the expected fallback. If a step failed and
+ * the records have changed since, the whole drill is repeated, {@link MAX_TRIES} times at most.
+ * @param observe - reads the current facts
+ * @param rehearseAll - runs a drill with the expectations from these facts
  */
 export async function steadyDrill(
   observe: () => Promise<AdminFacts>,
@@ -89,20 +89,20 @@ async function rehearse(scenario: Scenario, root: string, deps: DrillDeps): Prom
       if (record) await store.setCondemned([...facts.condemned, record]);
     }
     const began = clock.monotonic();
-    // What the real node keeps in /run stays out of it too.
+    // A path in the copy, so that the drill does not use the node's own files in /run.
     const kubeletExits = join(root, 'run', 'kubelet-exits');
     const outcome = await deps.boot({ ...deps, store, options: { ...options, dynamicConfigDir: root, effectiveConfig, kubeletExits } });
     const step = checkBoot(scenario, { used: outcome.used, usable: outcome.effective.usable }, Math.round(clock.monotonic() - began));
     return outcome.localProblem === undefined ? step : { ...step, localProblem: outcome.localProblem };
   } catch (error) {
-    // Boot itself never throws: this is the copying, and a rehearsal that could not be held has not been passed.
+    // Boot itself never throws: copying failed, and a step that could not be rehearsed has not passed.
     return { step: scenario.step, expected: scenario.expected, seen: describeError(error), ms: 0, passed: false };
   }
 }
 
 /**
- * Copies all that boot reads of a store from `from` to `to`: records, condemnations, and the checkpoints that the two records name.
- * Only reads `from`. The local config stays where it is: boot reads it, and its relative paths mean its own directory.
+ * Copies what boot reads of a store from `from` to `to`: records, condemnations, and the checkpoints that the two records name.
+ * Only reads `from`. The local config is not copied: boot reads the original, since its relative paths refer to its own directory.
  */
 async function copyStore(disk: Disk, from: string, to: string, needed: readonly MaybeSource[]): Promise<void> {
   const [old, copy] = [layout(from), layout(to)];
@@ -128,20 +128,20 @@ async function copyFiles(disk: Disk, from: string, to: string): Promise<void> {
   }
 }
 
-const checkpointGc = new TextEncoder().encode('{ a crash left this');
+const garbage = new TextEncoder().encode('{ a crash left this');
 
-/** Breaks a copy as `harm` says; condemning is the store's own business. */
+/** Damages a copy as `harm` says. Condemnations are written by the caller, through the store. */
 async function breakCopy(disk: Disk, root: string, harm: Harm, assigned: MaybeSource, trusted: MaybeSource): Promise<void> {
   const paths = layout(root);
-  if (harm === 'damage-record') await disk.replace(paths.meta('assigned'), checkpointGc);
+  if (harm === 'damage-record') await disk.replace(paths.meta('assigned'), garbage);
   if ((harm === 'damage-assigned' || harm === 'damage-both') && assigned) await tear(disk, paths, assigned);
   if (harm === 'damage-both' && trusted) await tear(disk, paths, trusted);
 }
 
-/** No manifest matches this, and without one it does not decode either. Where there is no such file, the whole checkpoint goes. */
+/** Overwrites the config's file with bytes that match no manifest and do not decode. Where the file is missing, removes the whole checkpoint. */
 async function tear(disk: Disk, paths: Layout, source: Source): Promise<void> {
   const path = paths.file(source, source.kubeletConfigKey);
-  if (await disk.stat(path)) await disk.replace(path, checkpointGc);
+  if (await disk.stat(path)) await disk.replace(path, garbage);
   else await disk.remove(paths.checkpoint(source));
 }
 
@@ -150,20 +150,20 @@ export interface LiveDeps {
   clock: Clock;
   signal: AbortSignal;
   peek(): Promise<Peek>;
-  /** Told what is waited for, for a person at a terminal. */
+  /** Prints what the drill is waiting for. */
   say(text: string): void;
-  /** Longest wait for each arrival. */
+  /** Longest wait for each switch and for health after it, in ms. */
   timeoutMs: Millis;
 }
 
-// Other processes write what is waited for; their files are small, and a drill is rare.
+// Polled, since other processes write these files; the files are small, and a drill is rare.
 const LOOK_EVERY: Millis = 250;
 
-// A Ctrl-C or a hang-up goes to the whole process group, so it also ends the program that is just taking the lock.
+// SIGINT or SIGHUP goes to the whole process group, so it may also kill the program that is taking the lock.
 const TRIES_TO_TAKE_BACK = 3;
 
 /**
- * Falls back on this very node and returns. Whatever happens, the condemnation is cleared before this ends.
+ * Makes this node fall back and return. The condemnation is cleared in every case before the promise settles.
  * @throws ActionError when the signal aborts, or the store cannot be written
  */
 export async function liveDrill(plan: Extract<LivePlan, { at: 'planned' }>, deps: LiveDeps): Promise<DrillReport> {
@@ -193,9 +193,9 @@ async function takeBack(plan: Extract<LivePlan, { at: 'planned' }>, deps: LiveDe
     } catch (cause) {
       if (tries === TRIES_TO_TAKE_BACK)
         throw new ActionError('clear', `the condemnation of ${sourceText(plan.back.source)}`, { hint: 'run dkc retry now', cause });
-      await clock.sleep(LOOK_EVERY); // not cut short by the signal: this is what a command that was ended still has to do
+      await clock.sleep(LOOK_EVERY); // without the signal: an interrupted command must still clear the condemnation
     }
-  deps.say('the condemnation is cleared'); // after it: there may be nobody left to hear it
+  deps.say('the condemnation is cleared'); // last: the terminal may be gone, and writing to it may fail
 }
 
 async function arrive(step: string, place: Place, deps: LiveDeps): Promise<DrillStep[]> {
@@ -217,7 +217,7 @@ async function until(step: string, expected: string, there: (peek: Peek) => bool
     const ms = Math.round(clock.monotonic() - began);
     if (there(peek)) return { step, expected, seen: expected, ms, passed: true };
     if (ms >= timeoutMs) return { step, expected, seen: `${describePeek(peek)} after ${Math.round(ms / 1000)} s`, ms, passed: false };
-    await clock.sleep(LOOK_EVERY, signal).catch(() => undefined); // looked at above
+    await clock.sleep(LOOK_EVERY, signal).catch(() => undefined); // an abort is handled above
   }
 }
 

@@ -7,7 +7,7 @@ import type { ReadActive } from '../../store/active-record.ts';
 
 type Used = 'assigned' | 'last-known-good' | 'local';
 
-/** What is done to a copy of the store before boot runs on it. */
+/** How a copy of the store is damaged before boot runs on it. */
 export type Harm = 'none' | 'damage-assigned' | 'condemn-assigned' | 'damage-both' | 'damage-record';
 
 export interface Scenario {
@@ -38,7 +38,7 @@ const names: Readonly<Record<Harm, string>> = {
   'damage-record': 'record of the assigned config damaged',
 };
 
-/** What to rehearse on this node, and where each must end. None of it needs the API server: boot never asks it. */
+/** The scenarios for this node, and the config that each must end with. None needs the API server, since boot does not use it. */
 export function planDrill(facts: AdminFacts): Scenario[] {
   const harms: Harm[] =
     recorded(facts.assigned) === null
@@ -47,7 +47,7 @@ export function planDrill(facts: AdminFacts): Scenario[] {
   return harms.map((harm) => ({ step: names[harm], harm, expected: fallBack(harmed(facts, harm)).used }));
 }
 
-/** The facts as they would be read from the harmed copy. */
+/** The facts as they would be read from the damaged copy. */
 function harmed(facts: AdminFacts, harm: Harm): AdminFacts {
   const assigned = recorded(facts.assigned);
   const trusted = recorded(facts.lastKnownGood);
@@ -75,7 +75,7 @@ function withoutCheckpoints(facts: AdminFacts, gone: readonly MaybeSource[]): Ad
 
 const DRILL_REASON = 'drill';
 
-/** undefined where the checkpoint's content is not known. */
+/** undefined where the content of the checkpoint is unknown. */
 export function drillCondemnation(assigned: Source, facts: AdminFacts, at: string): CondemnedRecord | undefined {
   const manifest = facts.entries.find((entry) => samePayload(entry.ref, assigned))?.manifest;
   if (!manifest) return undefined;
@@ -95,14 +95,14 @@ export function drillCondemnation(assigned: Source, facts: AdminFacts, at: strin
   };
 }
 
-/** `seen` in words that compare with `expected`. */
+/** The step's result, with `seen` in the words of `expected`. */
 export function checkBoot(scenario: Scenario, saw: { used: Used; usable: boolean }, ms: number): DrillStep {
   const { step, expected } = scenario;
   const seen = saw.usable ? saw.used : `${saw.used}, without an effective file that a kubelet could start on`;
   return { step, expected, seen, ms, passed: seen === expected };
 }
 
-/** The last fallback is a separate step where it is missing or broken: every other one may end well without it, on this day. */
+/** A separate, failed step for a missing or broken local config, the last fallback: all other steps may pass without it. */
 export function localConfigStep(problem: string): DrillStep {
   return { step: 'local config, the last fallback', expected: 'can be used', seen: problem, ms: 0, passed: false };
 }
@@ -111,18 +111,18 @@ export function report(steps: readonly DrillStep[]): DrillReport {
   return { passed: steps.length > 0 && steps.every((step) => step.passed), steps };
 }
 
-/** Where the node shall be: which record is in use, and what it names. */
+/** The config that the node must use: which record, and its source. */
 export interface Place {
   used: Used;
   source: MaybeSource;
 }
 
 export type LivePlan =
-  /** This node is in no state to be drilled: exit 1. */
+  /** The state of this node does not allow a live drill: exit 1. */
   | { at: 'refused'; why: string }
   | { at: 'planned'; record: CondemnedRecord; journal: JournalLine; there: Place; back: Place & { source: Source } };
 
-/** There and back: condemn what is assigned, arrive where boot falls back to, take it back, arrive where we began. */
+/** Condemns the assigned config, waits for the fallback, clears the condemnation, and waits for the assigned config. */
 export function planLiveDrill(facts: AdminFacts, at: string): LivePlan {
   const no = (why: string): LivePlan => ({ at: 'refused', why });
   const assigned = recorded(facts.assigned);
@@ -142,30 +142,30 @@ export function planLiveDrill(facts: AdminFacts, at: string): LivePlan {
   return { at: 'planned', record, journal, there: { used, source }, back: { used: 'assigned', source: assigned } };
 }
 
-/** What a look at the node shows, a few small files and one request. */
+/** The node's state from a few small files and one request. */
 export interface Peek {
   active: ReadActive | undefined;
   /** '' when there is no effective file. */
   effectiveSha256: string;
-  /** Of the file that the kubelet was started with; undefined where nothing on this node keeps that. */
+  /** SHA-256 of the file that the kubelet was started with; undefined where no copy of it exists. */
   startedSha256?: string;
-  /** undefined where no health is asked. */
+  /** undefined where health is not probed. */
   healthy?: boolean;
 }
 
-/** The agent has arrived: it says so, and the file on disk is the one it means. */
+/** Whether the agent uses this config: active.json names it, and the effective file on disk has the hash in active.json. */
 export function hasSwitched(peek: Peek, place: Place): boolean {
   if (!peek.active?.ok) return false;
   const { used, source, effectiveSha256 } = peek.active.record;
   return used === place.used && sameSource(source, place.source) && effectiveSha256 === peek.effectiveSha256 && effectiveSha256 !== '';
 }
 
-/** The kubelet runs on the effective file, as far as this node shows it. */
+/** Whether the kubelet is healthy and runs on the effective file, as far as this node shows it. */
 export function isHealthyOn(peek: Peek): boolean {
   return peek.healthy !== false && (peek.startedSha256 === undefined || peek.startedSha256 === peek.effectiveSha256);
 }
 
-/** For `seen`, in words. */
+/** Text for `seen`. */
 export function describePeek(peek: Peek): string {
   const using = peek.active?.ok ? peek.active.record.used : 'unknown';
   const health = peek.healthy === false ? ', kubelet not healthy' : '';
@@ -173,7 +173,7 @@ export function describePeek(peek: Peek): string {
   return `${using}${health}${old}`;
 }
 
-/** For people who are asked whether they mean it. */
+/** Text of the confirmation prompt. */
 export function describeLive(plan: Extract<LivePlan, { at: 'planned' }>): string {
   return [
     `would condemn ${sourceText(plan.back.source)}, which restarts the kubelet with ${plan.there.used} (${sourceText(plan.there.source)}),`,

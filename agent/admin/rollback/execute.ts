@@ -6,7 +6,7 @@ import type { CondemnedRecord, JournalLine, Store } from '../../store/store.ts';
 import { describeError, unreachable } from '../../../base/errors.ts';
 import { observe } from '../../boot/observe.ts';
 
-/** Decides where to go by what boot would make of each way, in order. Nothing is written; call it under the store lock. */
+/** Predicts where boot would arrive for each way, in order, and plans the first that reaches its goal. Writes nothing; call it under the store lock. */
 export async function decideRollback(facts: AdminFacts, asked: RollbackAsked, deps: BootDeps): Promise<RollbackPlan> {
   const intent = intendRollback(facts, asked);
   if (intent.at === 'refused') return intent;
@@ -18,8 +18,8 @@ export async function decideRollback(facts: AdminFacts, asked: RollbackAsked, de
 }
 
 /**
- * Does the steps in order; call it under the store lock. What could not be put into the journal is done all the same.
- * @returns a note about the journal; undefined where it has the entry
+ * Executes the steps in order; call it under the store lock. A failed journal entry does not undo a step.
+ * @returns a note about a failed journal entry, or undefined
  */
 export async function executeRollback(store: Store, steps: readonly RollbackStep[]): Promise<string | undefined> {
   let note: string | undefined;
@@ -54,8 +54,8 @@ const journaled = (store: Store, line: JournalLine): Promise<string | undefined>
   );
 
 /**
- * Where boot would arrive if the store said `then`: by boot's own eyes and plan, so that this node's local config, policy, kubelet and
- * rules decide. Nothing is written.
+ * Where boot would arrive with the records of `then`. Runs boot's own observe and plan, so this node's local config, policy, kubelet and rules count.
+ * Writes nothing.
  */
 async function predict(then: AdminFacts, deps: BootDeps): Promise<Landing> {
   const { facts } = await observe({ ...deps, store: asIf(then, deps.store) });
@@ -71,7 +71,7 @@ function asIf(then: AdminFacts, store: Store): Store {
     condemned: async () => then.condemned,
     trial: async () => then.trial,
     refused: async () => then.refused,
-    // A checkpoint of upstream gets its manifest from the agent, not from a look.
+    // Without `adopt`: a prediction writes no manifest for a checkpoint of upstream.
     load: (ref) => store.load(ref),
     list: () => store.list(),
     journal: () => store.journal(),
@@ -91,7 +91,7 @@ function asIf(then: AdminFacts, store: Store): Store {
   };
 }
 
-/** Takes exactly `cleared` out of the condemnations; call it under the store lock. @returns as {@link executeRollback} */
+/** Removes exactly `cleared` from the condemnations; call it under the store lock. @returns as {@link executeRollback} */
 export async function executeRetry(
   store: Store,
   cleared: readonly CondemnedRecord[],

@@ -9,9 +9,9 @@ import type { CheckpointEntry, CondemnedRecord, JournalLine } from '../../store/
 export interface RollbackAsked {
   /** REF to go to. */
   to?: string;
-  /** Key of `to`, where the store does not tell. */
+  /** Key of `to`, where the store does not record it. */
   key?: string;
-  /** Go to it though it was never trusted here, or is condemned or refused: then it is on trial. */
+  /** Use `to` although it was never trusted on this node, or is condemned or refused: it is on trial then. */
   force?: boolean;
   reason?: string;
   /** RFC 3339: goes into record and journal. */
@@ -20,41 +20,41 @@ export interface RollbackAsked {
 
 export type RollbackStep =
   | { do: 'set-last-known-good'; source: Source }
-  /** Boot uses it, and begins its trial. What the API server assigns stays away, since it is condemned. */
+  /** Boot uses this config and begins its trial. The config that the API server assigns is not used, since it is condemned. */
   | { do: 'assign'; source: Source }
   | { do: 'condemn'; record: CondemnedRecord }
   | { do: 'clear-condemned'; content: ContentRef }
   | { do: 'journal'; line: JournalLine };
 
-/** One way to go; where it leads is boot's to say. */
+/** One way to roll back; boot decides where it leads. */
 export interface Way {
-  /** In the order in which they are to be done. */
+  /** In the order of execution. */
   steps: RollbackStep[];
-  /** Where boot is to arrive; null: wherever it falls back to. */
+  /** The config that boot must use for this way to be taken; null: any fallback. */
   goal: { used: 'assigned' | 'last-known-good'; source: Source } | null;
-  /** The node as it is when the steps are done. */
+  /** The facts after the steps. */
   after: AdminFacts;
 }
 
-/** What a rollback means to change. */
+/** What a rollback is to change. */
 export interface Intent {
   at: 'intended';
-  /** The first that arrives is taken; the last one always does where no `--to` was given. */
+  /** The first way that reaches its goal is taken. Without `--to` the last way has no goal, so one is always taken. */
   ways: Way[];
   notes: string[];
   /** REF as asked. */
   to?: string;
-  /** The content that is rolled back. */
+  /** The content to condemn. */
   content: ContentRef;
 }
 
-/** Where the next boot arrives, and what it makes of both records: see `predict`. */
+/** Which config the next boot uses, and what it finds for both records: see `predict`. */
 export interface Landing extends Pick<BootPlan, 'used' | 'source' | 'effective'> {
   assigned: Candidate;
   lastKnownGood: Candidate;
 }
 
-/** Found wrong: exit 1. */
+/** The rollback is not possible: exit 1. */
 export interface Refused {
   at: 'refused';
   why: string;
@@ -62,12 +62,12 @@ export interface Refused {
 
 export type RollbackPlan =
   | Refused
-  /** In this order: with the new trust in place first, a crash in between leaves a node that runs as before. */
+  /** `steps` set last-known-good first, so that a crash in between leaves a node that runs as before. */
   | { at: 'planned'; steps: RollbackStep[]; notes: string[]; arrives: Pick<Landing, 'used' | 'source'> };
 
 /**
- * Condemns the assigned content by admin. Without `to` the node goes to what it trusted last before that, else to its local config. A `to` that was
- * trusted becomes last-known-good; any other one needs `force`, is assigned on this node alone, and is on trial like any assignment.
+ * Condemns the assigned content by admin. Without `to` the node falls back to the config that it trusted last before that, else to its local config.
+ * A trusted `to` becomes last-known-good; any other `to` needs `force`, is assigned on this node only, and is on trial like any assignment.
  */
 export function intendRollback(facts: AdminFacts, asked: RollbackAsked): Intent | Refused {
   if (!isKnown(facts.assigned))
@@ -99,7 +99,7 @@ export function intendRollback(facts: AdminFacts, asked: RollbackAsked): Intent 
 }
 
 interface Base {
-  /** With the condemnation. */
+  /** The facts including the new condemnation. */
   facts: AdminFacts;
   assigned: Source;
   condemn: RollbackStep[];
@@ -117,8 +117,8 @@ function wayToTrusted(source: Source, { facts, assigned, condemn, asked }: Base)
 }
 
 /**
- * The condemnation goes before the assignment: a crash in between leaves a node on what it trusts. If last-known-good is what is rolled back, the trial
- * would have nothing to go back to: what was trusted before takes its place.
+ * Condemns before it assigns: a crash in between leaves the node on last-known-good. If last-known-good is the config that is rolled back, the trial
+ * would have no fallback: the config that was trusted before becomes last-known-good.
  */
 function wayToTrial(source: Source, content: ContentRef, fallback: Source | undefined, { facts, assigned, condemn, asked }: Base): Way {
   const isCondemned = facts.condemned.some((record) => sameContent(record, content));
@@ -153,12 +153,12 @@ const asAssigned = (source: Source, { at }: RollbackAsked): RollbackStep[] => [
   { do: 'journal', line: { at, event: 'assigned', source, detail: 'dkc rollback --to' } },
 ];
 
-/** Whether `landing` is where the way was to lead. */
+/** Whether `landing` is the goal of the way. */
 export function arrives({ goal }: Way, { used, source }: Landing): boolean {
   return goal === null || (goal.used === used && sameSource(goal.source, source));
 }
 
-/** Nothing is done for a `to` that boot would not use: the node would land where nobody sent it. */
+/** Plans the way. A `to` that boot would not use is refused: the node would end up on a config that the admin did not choose. */
 export function planRollback({ notes, to, content }: Intent, way: Way, landing: Landing): RollbackPlan {
   const { steps, goal, after } = way;
   const { used, source, effective } = landing;
@@ -198,7 +198,7 @@ function reasonAgainst(candidate: Candidate, content: ContentRef, facts: AdminFa
   }
 }
 
-/** From the manifest, which survives damage to the files; else from the trial, which knows its own content. */
+/** From the manifest, which survives damage to the files; else from the trial record of this source. */
 function contentOf(assigned: Source, entry: CheckpointEntry | undefined, facts: AdminFacts): ContentRef | undefined {
   if (entry?.manifest) return contentRef(entry.manifest.files, assigned.kubeletConfigKey);
   const { trial } = facts;
@@ -236,7 +236,7 @@ function isOf(content: ContentRef, source: Source, facts: AdminFacts): boolean {
 
 type Target = { ok: true; source: Source; content: ContentRef; onTrial: boolean } | { ok: false; why: string };
 
-/** The config to go to must be whole, and not the very one that is rolled back. */
+/** The config to roll back to must be intact, and not the content that is rolled back. */
 function findTarget(ref: string, { key: askedKey, force = false }: RollbackAsked, condemning: ContentRef, facts: AdminFacts): Target {
   const against = (why: string): Target => ({ ok: false, why: `--to ${ref}: ${why}` });
   const found = findRef(ref, facts);
@@ -258,7 +258,7 @@ function findTarget(ref: string, { key: askedKey, force = false }: RollbackAsked
   return { ok: true, source, content, onTrial: doubt !== undefined };
 }
 
-/** What speaks against going to a config as to one that this node trusts. */
+/** Why a config does not count as trusted on this node; undefined where it does. */
 function doubtAbout(content: ContentRef, source: Source, entry: CheckpointEntry, facts: AdminFacts): string | undefined {
   const verdict = condemnationUnder(entry, source.kubeletConfigKey, facts.condemned);
   if (verdict) return `is condemned (by ${verdict.by}: ${verdict.reason})`;
