@@ -1,4 +1,4 @@
-// The room's door: what the rest of the agent and the command line use of it.
+// The public API of this folder, for the rest of the agent and the command line.
 import { NEWEST_MINOR, parseKubeletVersion } from './version.ts';
 
 export { applyDefaults, valueAt } from './defaults.ts';
@@ -26,5 +26,5 @@ export { renderYaml, renderYamlWithin } from './yaml/render.ts';
 export { validate, validateAll, warnOfGates } from './rules/validate.ts';
 export { closestKubeletVersion, COVERED, OLDEST_MINOR, parseKubeletVersion, SHAPES } from './version.ts';
 
-/** Stands in where a kubelet's own version cannot be learned. */
+/** Used where the version of the kubelet is unknown. */
 export const newestKubeletVersion = parseKubeletVersion(`1.${NEWEST_MINOR}`);

@@ -1,4 +1,4 @@
-/** Signatures that the rest of the agent builds on; the files beside this one keep them. */
+/** Types that this folder shares with the rest of the agent. */
 
 /** A kubelet's version as far as configuration depends on it. */
 export interface KubeletVersion {
@@ -7,11 +7,11 @@ export interface KubeletVersion {
   patch: number;
   /** As it was written: `v1.34.2+vendor`. */
   text: string;
-  /** The kubelet's version as it was written, where it is newer than all that is known and this one stands in. */
+  /** The kubelet's real version, where it is newer than the tables and this version replaces it. */
   newer?: string;
 }
 
-/** class of a change on a live node, from the field table. */
+/** Class of a change of a field on a live node, from the field table. */
 export type FieldClass = 'safe' | 'needs-drain' | 'dangerous' | 'node-specific';
 
 /** JSON as parsed; integers beyond 2^53 stay exact (bigint). */
@@ -27,9 +27,9 @@ export interface Finding {
   /** Short name of the rule: `port`, `unknown-field`, `policy`, `duplicate-key`, `cpu-manager-state`, ... */
   rule: string;
   message: string;
-  /** Where it is in the text, from 1; only what nothing else tells. */
+  /** Line in the text, from 1; only for findings that the field does not locate. */
   line?: number;
-  /** Only in the last of a list that was too long: how many findings the list does not name. */
+  /** Only in the last finding of a list that was too long: how many findings are left out. */
   more?: number;
 }
 
@@ -38,18 +38,18 @@ export type Decoded =
       ok: true;
       /** As written: key order kept, unknown fields kept, nothing defaulted. Includes apiVersion and kind. */
       written: JsonObject;
-      /** What strict decoding would have refused (unknown fields, duplicate keys), and fields this version does not know. */
+      /** What strict decoding would have rejected (unknown fields, duplicate keys), and fields that this version does not know. */
       warnings: readonly Finding[];
     }
   | {
       ok: false;
-      /** What a log may say: no values. */
+      /** For logs: without values. */
       errors: readonly Finding[];
-      /** What is left when everything wrong is taken out, and what is to be said of that; absent where nothing could be read. */
+      /** The document without everything that is wrong, and the warnings for that part; absent where nothing could be decoded. */
       rest?: { written: JsonObject; warnings: readonly Finding[] };
     };
 
-/** What the node shows; everything optional: what is not known is not checked. Gathered at the edge (agent/host/host.ts). */
+/** Facts about the host; all optional: an unknown fact is not checked. Read by agent/host/host.ts. */
 export interface HostFacts {
   swapOn?: boolean;
   cgroupVersion?: 1 | 2;
@@ -60,11 +60,11 @@ export interface HostFacts {
   memoryBytes?: bigint;
   /** Bytes of the file system that holds the kubelet's root directory. */
   diskBytes?: bigint;
-  /** Sizes of the huge pages that are set aside, as Kubernetes names them: `hugepages-2Mi`. */
+  /** Sizes of the allocated huge pages, as Kubernetes names them: `hugepages-2Mi`. */
   hugePages?: readonly string[];
   /** Whether systemd is the host's init. */
   systemd?: boolean;
-  /** Of the kubelet's cpu_manager_state and memory_manager_state, undefined when there is no such file. */
+  /** From the kubelet's cpu_manager_state; undefined when there is no such file. The same for memory_manager_state. */
   cpuManagerState?: { policyName: string; /** CPUs that no container has to itself. */ sharedCpus?: readonly number[] };
   memoryManagerState?: {
     policyName: string;
@@ -74,25 +74,25 @@ export interface HostFacts {
   damagedStates?: readonly string[];
   /** Kernel settings that a kubelet cannot write here, as paths below /proc/sys. */
   readOnlySysctls?: readonly string[];
-  /** path -> what a PEM file holds; only of those that could be read. */
+  /** path -> content of a PEM file; only for files that could be read. */
   pem?: Readonly<Record<string, PemFacts>>;
-  /** Whether the key in tlsPrivateKeyFile is that of the first certificate in tlsCertFile; undefined where one of them is not known. */
+  /** Whether the key in tlsPrivateKeyFile belongs to the first certificate in tlsCertFile; undefined where one of them is unknown. */
   tlsPairMatches?: boolean;
-  /** TCP ports that somebody else than the kubelet listens on. */
+  /** TCP ports on which another program than the kubelet listens. */
   listening?: readonly { address: string; port: number }[];
-  /** Whether the kubelet's user has IDs of its own for user namespaces in /etc/subuid. */
+  /** Whether /etc/subuid has IDs for the user `kubelet`, for user namespaces. */
   kubeletSubIds?: boolean;
   /** resolv.conf files with a line that the kubelet cannot parse. */
   damagedResolvConf?: readonly string[];
   /** sysctl name (`vm/overcommit_memory`) -> value, for protectKernelDefaults. */
   sysctls?: Readonly<Record<string, string>>;
-  /** path -> what is there; only the paths that `pathsToProbe` asked for. */
+  /** path -> what exists there; only for the paths of `pathsToProbe`. */
   paths?: Readonly<Record<string, 'file' | 'dir' | 'missing' | 'unreadable'>>;
   /** Host addresses. */
   addresses?: readonly string[];
 }
 
-/** What a PEM file holds. */
+/** Content of a PEM file. */
 export interface PemFacts {
   /** Bytes of the file. */
   bytes: number;
@@ -104,20 +104,20 @@ export interface PemFacts {
   damaged: boolean;
 }
 
-/** What is known about this node's kubelet beyond its version. */
+/** Facts about this node's kubelet. */
 export interface KubeletFacts {
   version: KubeletVersion;
-  /** Arguments it is started with (no program name). Flags beat any config. */
+  /** Arguments of the kubelet, without the program name. Flags override any config. */
   args: readonly string[];
-  /** Feature gates its own --help lists, with the default; undefined when the binary was not asked. */
+  /** Feature gates in the kubelet's --help, with the default; undefined when --help was not run. */
   knownGates?: ReadonlyMap<string, { default: boolean; stage: string }>;
-  /** Flags its own --help lists; undefined when the binary was not asked. */
+  /** Flags in the kubelet's --help; undefined when --help was not run. */
   knownFlags?: ReadonlySet<string>;
 }
 
-/** Findings that are named; the rest is counted. */
+/** Most findings that are listed; the rest is counted. */
 export const MAX_FINDINGS = 100;
-/** Letters of a field's path that a finding shows, and that a policy can name. The longest path of the table has 52. */
+/** Most characters of a field's path in a finding or in a policy. The longest path in the field table has 52. */
 export const MAX_NAME = 500;
 
 /** A field's path for messages: cut, so that a key of a megabyte does not fill the log. */
@@ -125,13 +125,13 @@ export function shownName(field: string): string {
   return field.length > MAX_NAME ? `${field.slice(0, MAX_NAME)}…` : field;
 }
 
-/** The findings on the first {@link MAX_FINDINGS} items; only those are worded. One more finding counts the rest. */
+/** The findings for the first {@link MAX_FINDINGS} items; `word` is called for those only. One more finding counts the rest. */
 export function firstFindings<T>(items: readonly T[], word: (item: T) => Finding): Finding[] {
   const named = items.slice(0, MAX_FINDINGS).map((item) => word(item));
   return items.length > MAX_FINDINGS ? [...named, andMore(items.length - MAX_FINDINGS)] : named;
 }
 
-/** The first {@link MAX_FINDINGS} of several lists together; the rest is counted, with what those lists have counted already. */
+/** The first {@link MAX_FINDINGS} of several lists together. One more finding counts the rest, including the counts in those lists. */
 export function cappedFindings(...lists: readonly (readonly Finding[])[]): Finding[] {
   const named: Finding[] = [];
   let more = 0;
@@ -144,7 +144,7 @@ export function cappedFindings(...lists: readonly (readonly Finding[])[]): Findi
   return named;
 }
 
-/** A list as {@link cappedFindings} makes it, taken apart: what is named, and how many more there are. */
+/** Splits a list of {@link cappedFindings} into its findings and the number of findings that are left out. */
 export function splitFindings(findings: readonly Finding[]): { named: readonly Finding[]; more: number } {
   const more = findings.at(-1)?.more;
   return more === undefined ? { named: findings, more: 0 } : { named: findings.slice(0, -1), more };
@@ -160,7 +160,7 @@ function shown(finding: Finding): Finding {
   };
 }
 
-/** Ends a list of which only the first part is named. */
+/** The finding that ends a cut list. */
 export function andMore(more: number): Finding {
   return { field: '', rule: 'more', message: `and ${more} more`, more };
 }

@@ -10,7 +10,7 @@ import { type Leaf, type Place, schemaFor, type Shape } from './fields/fields.ts
  * The configuration as the kubelet of `version` holds it after decoding: every absent field at its default, null and zero of a
  * non-pointer field counted as absent, durations and numbers in the kubelet's own spelling, fields it does not know dropped.
  * An explicitly empty map or list is kept where it keeps a default away (evictionHard, enforceNodeAllocatable).
- * @param written - what `decode` accepted; other values give an unspecified result, but no exception
+ * @param written - a document that `decode` accepted; any other value gives an unspecified result, but no exception
  */
 export function applyDefaults(written: JsonObject, version: KubeletVersion): JsonObject {
   const schema = schemaFor(version.minor);
@@ -59,7 +59,7 @@ function coupled(written: JsonObject, values: Map<string, Json>, version: Kubele
   if ((typeof pids === 'number' || typeof pids === 'bigint') && pids < 0) values.set('podPidsLimit', -1);
 }
 
-/** First minor that we know to show a buffer size for both formats, set or not. */
+/** First minor known to report a buffer size for both formats, set or not. */
 const LOG_OPTIONS_SINCE = 32;
 
 function logOptions(given: Json | undefined): JsonObject {
@@ -126,7 +126,7 @@ function normal(value: Json, shape: Shape): Json {
   }
 }
 
-/** With the members that the kubelet prints whether they are set or not. */
+/** Adds the members that the kubelet always prints, set or not. */
 function filled(made: Record<string, Json>, { members, always }: Extract<Shape, { is: 'struct' }>): JsonObject {
   for (const key of always) {
     const member = members.get(key);
@@ -154,7 +154,7 @@ export function valueAt(object: JsonObject, path: readonly string[]): Json | und
   return at;
 }
 
-/** Structs are always there, even empty ones, as the kubelet prints them. */
+/** The kubelet always prints these structs, even empty. */
 const STRUCTS = new Set([
   'authentication',
   'authentication.x509',
@@ -182,7 +182,7 @@ function fill(made: Record<string, Json>, places: ReadonlyMap<string, Place>, pa
       continue;
     }
     const value = values.get(place.field.name);
-    // The kubelet prints a zero duration, and no other zero.
+    // Of zero values, the kubelet prints durations only.
     if (value !== undefined) made[key] = value;
     else if (place.known && place.shape.is === 'duration' && !place.pointer) made[key] = '0s';
   }

@@ -6,7 +6,7 @@ import { goDuration } from '../../base/go-duration.ts';
 import { quantity } from '../../kube/api/quantity.ts';
 import { tidy } from './yaml/scalar.ts';
 
-/** A field that a flag of the kubelet's command line decides: whatever a configuration says, it is not heard. */
+/** A field that a flag of the kubelet's command line overrides: its value in a configuration has no effect. */
 export interface Shadowed {
   field: string;
   /** With dashes: `--max-pods`. */
@@ -16,12 +16,12 @@ export interface Shadowed {
 export interface Flagged {
   merged: JsonObject;
   shadowed: Shadowed[];
-  /** Flags whose value the kubelet would refuse. They are left out of `merged`. */
+  /** Flags whose value the kubelet would reject. They are left out of `merged`. */
   problems: Finding[];
 }
 
 /**
- * Puts a kubelet's command line over a configuration, as the kubelet does: a flag beats the field; feature gates merge gate by gate.
+ * Applies a kubelet's command line to a configuration, as the kubelet does: a flag overrides the field; feature gates merge gate by gate.
  * @param args - arguments without the program's name; `--flag=value`, `--flag value`, and for switches `--flag`
  */
 export function applyFlags(written: JsonObject, args: readonly string[], version: KubeletVersion): Flagged {
@@ -66,7 +66,7 @@ function together(config: Json | undefined, flags: JsonObject): JsonObject {
   return made;
 }
 
-/** Flags in their order. Underscores count as dashes, as for the kubelet; what is no flag is skipped. */
+/** Flags in their order. Underscores count as dashes, as for the kubelet; other arguments are skipped. */
 function* parseArgs(args: readonly string[], isSwitch: (name: string) => boolean): Generator<{ name: string; value: string }> {
   for (let at = 0; at < args.length; at++) {
     const arg = args[at] ?? '';
@@ -90,8 +90,8 @@ function* parseArgs(args: readonly string[], isSwitch: (name: string) => boolean
 export type KubeletHelp = Required<Pick<KubeletFacts, 'knownFlags' | 'knownGates'>>;
 
 /**
- * What a kubelet's own `--help` lists: its flags (`--max-pods`, without the dashes), and its feature gates with stage and default.
- * Empty where the text is none of a kubelet's.
+ * The flags (`--max-pods`, without the dashes) and the feature gates, with stage and default, that a kubelet's `--help` lists.
+ * Empty where the text is not the help of a kubelet.
  */
 export function parseKubeletHelp(text: string): KubeletHelp {
   const flags = [...text.matchAll(/^\s*(?:-\w, )?--([a-z][-a-z0-9]*)/gm)].flatMap(([, name]) => (name === undefined ? [] : [name]));
@@ -107,9 +107,9 @@ const TRUE = new Set(['1', 't', 'T', 'true', 'TRUE', 'True']);
 const FALSE = new Set(['0', 'f', 'F', 'false', 'FALSE', 'False']);
 
 /**
- * What a flag's text means for its field, in the syntax of the kubelet's flags.
- * @param before - what the same flag said earlier on the command line: lists and maps add up
- * @returns undefined for a text that the kubelet refuses
+ * The value of a field from the text of its flag, in the syntax of the kubelet's flags.
+ * @param before - the value from earlier occurrences of the flag: lists and maps add up
+ * @returns undefined for a text that the kubelet rejects
  */
 export function flagValue(field: Field, text: string, before: Json | undefined): Json | undefined {
   const { type } = field;
@@ -226,7 +226,7 @@ function vmodule(text: string): Json | undefined {
   return made;
 }
 
-/** Flags that kubelets had, by the first minor without them: it does not start with one. From the release notes; not all since 1.20. */
+/** Removed flags, by the first minor without them: a kubelet does not start with an unknown flag. From the release notes; not all since 1.20. */
 const REMOVED: Readonly<Record<number, string>> = {
   27: 'container-runtime',
   34: 'cloud-config register-schedulable',
@@ -241,7 +241,7 @@ const removedIn: ReadonlyMap<string, number> = new Map(
   Object.entries(REMOVED).flatMap(([since, flags]) => flags.split(' ').map((flag) => [flag, Number(since)] as const)),
 );
 
-/** Flags on a kubelet's command line that its version no longer has. What its own --help lists is right against the table. */
+/** Flags on a kubelet's command line that its version no longer has. A flag in its --help is valid even if the table says otherwise. */
 export function removedFlags({ args, version, knownFlags }: KubeletFacts): Finding[] {
   const given = new Set(args.flatMap((arg) => /^--([a-z][-_a-z0-9]*)/.exec(arg)?.[1]?.replaceAll('_', '-') ?? []));
   return [...given].flatMap((flag) => {

@@ -38,7 +38,7 @@ export function resolvePaths(written: JsonObject, dir: string, version: KubeletV
 
 /** First minor that has --config-dir; 1.28 and 1.29 honor it only with KUBELET_CONFIG_DROPIN_DIR_ALPHA in their environment. */
 const CONFIG_DIR_SINCE = 28;
-/** Drop-ins that are read of a directory and all below it. */
+/** Most drop-ins that are read, of a directory and all directories below it. */
 export const MAX_DROP_INS = 100;
 
 /** A drop-in as a kubelet reads it: part of a configuration, with apiVersion and kind. */
@@ -47,7 +47,7 @@ interface DropIn {
   written: JsonObject;
 }
 
-/** What a kubelet merges into its configuration file, in this order, and what keeps it from doing so. */
+/** The drop-ins that a kubelet merges into its configuration file, in this order, and the problems of those that it cannot read. */
 export interface DropIns {
   dir: string;
   files: readonly DropIn[];
@@ -55,7 +55,7 @@ export interface DropIns {
   problems: readonly Finding[];
 }
 
-/** The directory of drop-ins that a kubelet is started with; undefined for none, and for a kubelet that knows none. */
+/** The directory of drop-ins that a kubelet is started with; undefined for none, and for a version without drop-ins. */
 export function configDirOf(args: readonly string[], { minor }: KubeletVersion): string | undefined {
   if (minor < CONFIG_DIR_SINCE) return undefined;
   const at = args.findLastIndex((arg) => /^--config[-_]dir(?:=|$)/.test(arg));
@@ -96,15 +96,15 @@ export function parseDropIns(
 }
 
 /**
- * A configuration with the drop-ins on it, as the kubelet merges them: each a JSON merge patch (RFC 7386) over all before it. The kubelet fills in
- * its file's defaults before: what depends on another field follows the file, not a drop-in. It writes that down without empty lists and
- * maps, so that those of the file are absent again, and take a default that they kept away.
+ * A configuration with the drop-ins merged as the kubelet merges them: each is a JSON merge patch (RFC 7386) over all before it. The kubelet applies
+ * the defaults of its file first: a default that depends on another field follows the file, not a drop-in. It then serializes the file without empty
+ * lists and maps, so that an empty one in the file counts as absent and takes its default.
  * @param config - the kubelet's own file, as written
  */
 export function withDropIns(config: JsonObject, dropIns: DropIns | undefined, kubelet: Pick<KubeletFacts, 'args' | 'version'>): JsonObject {
   if (dropIns === undefined || dropIns.files.length === 0) return config;
   const merged = dropIns.files.reduce((under, { written }) => mergeOverlay(under, written), filledIn(config, kubelet));
-  // Its default is that of the file alone, and does not come back.
+  // The default applies to the file alone: it does not apply again after a drop-in has removed the field.
   return (own(merged, 'evictionHard') ?? null) === null ? { ...merged, evictionHard: {} } : merged;
 }
 
@@ -123,7 +123,7 @@ export function dropInOf(dropIns: DropIns | undefined, path: readonly string[]):
   return dropIns?.files.findLast(({ written }) => (valueAt(written, path) ?? null) !== null)?.path;
 }
 
-/** Fields that `config` sets for nothing, or in part, since a drop-in comes after it. */
+/** Warnings for fields that `config` sets without effect, or in part, since a later drop-in sets them. */
 export function dropInWarnings(
   config: JsonObject,
   dropIns: DropIns | undefined,

@@ -9,14 +9,14 @@ const SHAPE = /^v?(\d{1,4})\.(\d{1,4})(?:\.(\d{1,6}))?([-+][0-9A-Za-z.+_~-]*)?$/
 
 const named = (minor: number): string => `1.${minor}`;
 
-/** The kubelets that are validated by their own rules, for people. */
+/** The kubelet versions that are validated by their own rules, for people. */
 export const COVERED = `${named(OLDEST_MINOR)} to ${named(NEWEST_MINOR)}`;
 /** How a version may be written, for people. */
 export const SHAPES = `${named(NEWEST_MINOR)}, ${named(NEWEST_MINOR)}.2 or v${named(NEWEST_MINOR)}.2+vendor`;
 
 /**
  * Reads a kubelet version: `1.34`, `1.34.2`, `v1.34.2+vendor`.
- * @throws {ActionError} when it is no version, or one that the tables do not cover: they end at {@link NEWEST_MINOR}
+ * @throws {ActionError} when `text` is not a version, or a version that the tables do not cover
  */
 export function parseKubeletVersion(text: string): KubeletVersion {
   const version = read(text);
@@ -25,10 +25,10 @@ export function parseKubeletVersion(text: string): KubeletVersion {
 }
 
 /**
- * The same, with the newest version that the tables cover in place of a newer one: Kubernetes takes little away, so that is the
- * closest match for a later kubelet. What the tables do not have may have been added since: it is warned of, and passed through.
- * @returns `newer`, also in `version`, is what stands in the text, where it is newer than the tables
- * @throws {ActionError} when it is no version, or older than all that the tables cover
+ * As {@link parseKubeletVersion}, but a version newer than the tables is replaced by the newest that they cover: Kubernetes removes little, so that is
+ * the closest match. Fields and gates that the tables lack may have been added since: they are passed through with a warning.
+ * @returns `newer`, also in `version`: the version in the text, where it is newer than the tables
+ * @throws {ActionError} when `text` is not a version, or older than the tables
  */
 export function closestKubeletVersion(text: string): { version: KubeletVersion; newer?: string } {
   const version = read(text);

@@ -13,8 +13,8 @@ const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
 /**
  * Reads a kubelet configuration as a kubelet of `version` does: JSON or YAML, strictly, and then leniently if only strictness failed.
- * Unknown fields, duplicate keys and fields of other versions are warnings; everything else that the kubelet's decoder refuses is an error.
- * Never throws, whatever the bytes are. Findings name fields and rules, never values.
+ * Unknown fields, duplicate keys and fields of other versions are warnings; everything else that the kubelet's decoder rejects is an error.
+ * Never throws, for any bytes. Findings name fields and rules, never values.
  */
 export function decode(bytes: Uint8Array, version: KubeletVersion): Decoded {
   let document: Document;
@@ -32,7 +32,7 @@ export function decode(bytes: Uint8Array, version: KubeletVersion): Decoded {
   check.members(value, schemaFor(version.minor).root, '', version);
   const warnings = cappedFindings(duplicateKeys(document), check.warnings);
   if (errors.length === 0 && check.errors.length === 0) return { ok: true, written: value, warnings };
-  // Of another kind of object it says little which fields it has.
+  // For an object of another kind, findings about its fields are of no use.
   if (errors.some(({ field }) => field === 'kind') && own(value, 'kind') !== undefined) return { ok: false, errors };
   return { ok: false, errors: cappedFindings(errors, check.errors), rest: { written: without(value, check.broken), warnings } };
 }
@@ -98,7 +98,7 @@ function typeErrors(value: Json): Finding[] {
 
 /** A copy of `object` without the fields at `paths`. */
 function without(object: JsonObject, paths: readonly (readonly string[])[]): JsonObject {
-  // What is null counts as absent.
+  // null counts as absent.
   return paths.length === 0 ? object : withValues(object, paths.map((path) => ({ path, value: null }))); // prettier-ignore
 }
 
@@ -112,7 +112,7 @@ const LIMITS = {
   uint32: [0n, 2n ** 32n - 1n],
 } as const;
 
-/** Walks a document along the schema and keeps what does not fit. */
+/** Walks a document along the schema and collects the findings. */
 class Check {
   readonly errors: Finding[] = [];
   readonly warnings: Finding[] = [];
@@ -151,9 +151,9 @@ class Check {
     }
   }
 
-  /** @param nullable - null counts as absent even where Go's decoder is asked to read it */
+  /** @param nullable - null counts as absent even where the type has its own decoder in Go */
   #shape(value: Json, shape: Shape, path: string, nullable: boolean, holder: object, key: string): void {
-    // A null duration reaches Go's duration parser as the empty string, which it refuses.
+    // A null duration reaches Go's duration parser as the empty string, which it rejects.
     if (value === null && (shape.is !== 'duration' || nullable)) return;
     switch (shape.is) {
       case 'bool':
@@ -167,7 +167,7 @@ class Check {
           this.#wrong(path, 'a time (RFC 3339)');
         return;
       case 'uint32':
-        // Go reads no sign into a number that has none, not even that of a zero.
+        // Go rejects a sign for an unsigned number, even for zero.
         if (Object.is(value, -0)) this.#wrong(path, 'a whole number');
         else this.#integer(value, LIMITS.uint32, path, holder, key);
         return;

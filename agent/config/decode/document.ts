@@ -1,15 +1,15 @@
 import type { Finding, Json, JsonObject } from '../contract.ts';
 
-/** What a text holds, before anyone asks whether it is a kubelet configuration. */
+/** A decoded JSON or YAML text, before it is checked as a kubelet configuration. */
 export interface Document {
   value: Json;
-  /** Paths of keys that stand more than once in their mapping; the last one won. */
+  /** Paths of keys that occur more than once in their mapping; the last value counts. */
   duplicates: Duplicates;
   /** Numbers written with a point or an exponent although they are whole: by their object or list, the keys. Only JSON text has them. */
   inexact: WeakMap<object, Set<string>>;
 }
 
-/** Keys that stand more than once: the first {@link MAX_DUPLICATES}, since their paths may be as long as the text is deep. */
+/** Keys that occur more than once: the first {@link MAX_DUPLICATES}, since their paths may be as long as the text is deep. */
 export class Duplicates {
   readonly paths: string[] = [];
   more = 0;
@@ -30,16 +30,16 @@ export class DocumentError extends Error {
   }
 }
 
-/** What a ConfigMap can hold at most; the kubelet's own file is never larger. */
+/** Most bytes of a text: the limit of a ConfigMap. The kubelet's own file is never larger. */
 export const MAX_BYTES = 1 << 20;
-/** Levels of nesting that are followed. A kubelet configuration has five. */
+/** Most levels of nesting. A kubelet configuration has five. */
 export const MAX_DEPTH = 500;
-/** Values (scalars, lists, mappings) that a text may hold. A kubelet configuration with every field has some 300. */
+/** Most values (scalars, lists, mappings) in a text. A kubelet configuration with every field has some 300. */
 export const MAX_NODES = 20_000;
-/** Keys that stand twice whose paths are kept; the others are counted. */
+/** Most duplicate keys whose paths are kept; the others are counted. */
 const MAX_DUPLICATES = 100;
 
-/** Rules of the limits that no kubelet configuration reaches. What breaks one stays refused until the ConfigMap changes. */
+/** Rules of limits that no kubelet configuration reaches. A ConfigMap that breaks one is rejected until it changes. */
 export const LIMIT_RULES: ReadonlySet<string> = new Set(['too-large', 'nesting']);
 
 export function tooDeep(): DocumentError {
@@ -74,7 +74,7 @@ export function isList(value: Json | undefined): value is readonly Json[] {
   return Array.isArray(value);
 }
 
-/** Where a path stops growing: below that only its beginning is told apart. No field of any kubelet lies so deep. */
+/** Paths longer than this, in characters, are not extended further and no longer distinguished. No kubelet field has such a path. */
 const MAX_PATH = 500;
 
 export function join(path: string, key: string): string {
@@ -92,18 +92,18 @@ export function words(value: Json | undefined): string {
   return typeof value === 'object' || value === undefined ? '' : String(value);
 }
 
-/** A value and where it goes, a path of names. */
+/** A value and its path, as names. */
 export interface Placed {
   readonly path: readonly string[];
   readonly value: Json;
 }
 
-/** A copy of `object` with values at their places; objects on the way are copied or made, each once however many values go into it. */
+/** A copy of `object` with the values set at their paths; each object on a path is copied or created once, for any number of values. */
 export function withValues(object: JsonObject, values: Iterable<Placed>): JsonObject {
   const copies = new WeakSet<JsonObject>();
   const copyOf = (old: JsonObject): Record<string, Json> => {
     if (copies.has(old)) return old;
-    const copy = { ...old }; // unlike an assignment, this takes a key __proto__ over as it is
+    const copy = { ...old }; // unlike an assignment, a spread copies a key `__proto__` as a plain key
     copies.add(copy);
     return copy;
   };

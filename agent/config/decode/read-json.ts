@@ -66,7 +66,7 @@ export function readJson(text: string): Document {
   const number = (holder: object, key: string): Json => {
     const found = match(NUMBER);
     if (found === undefined) throw fail();
-    if (found === '-0') return -0; // a field without a sign refuses it
+    if (found === '-0') return -0; // kept, since an unsigned field rejects it
     if (!/[.eE]/.test(found)) return found.length > 400 ? Number(found) : tidy(BigInt(found));
     const value = Number(found);
     if (!Number.isFinite(value)) throw new DocumentError('number', 'the text holds a number too large for JSON');

@@ -4,13 +4,13 @@ import type { FieldClass, Json } from '../contract.ts';
 export interface Field {
   /** Path in the document, dots between the levels. */
   readonly name: string;
-  /** What it means: `path`, `duration`, `enum(a|b)`, `map<signal,quantity|percent>`. `shapeOf` says what JSON that is. */
+  /** Type of the value: `path`, `duration`, `enum(a|b)`, `map<signal,quantity|percent>`. `shapeOf` gives its JSON shape. */
   readonly type: string;
-  /** First minor that knows the field; 20 also stands for older ones. */
+  /** First minor with the field; 20 also stands for older ones. */
   readonly since: number;
-  /** Last minor that knows it, where a kubelet dropped it again. */
+  /** Last minor with the field, where it was removed. */
   readonly until?: number;
-  /** Value of an absent field, by the first minor that fills it in so; null from where absent stays absent again. None: absent stays absent. */
+  /** Default of an absent field, by the first minor with that default; null from the minor without a default on. Absent: no default. */
   readonly default?: Readonly<Record<number, Json>>;
   /** An explicit zero, false or "" is kept; elsewhere it counts as absent and takes the default. */
   readonly pointer?: true;
@@ -18,13 +18,13 @@ export interface Field {
   readonly pointerSince?: number;
   /** A relative value is resolved against the directory of the file. */
   readonly path?: true;
-  /** The command line flag that beats it, without dashes. */
+  /** The command line flag that overrides the field, without dashes. */
   readonly flag?: string;
-  /** Of a number: the kubelet's own validation refuses one that is not between them. */
+  /** Bounds of a number in the kubelet's own validation. */
   readonly bounds?: Bounds;
-  /** Rule of the kubelet's own validation, in words; rules/ holds it as code. Bounds are not repeated. */
+  /** Rule of the kubelet's own validation as text; rules/ has the code. Bounds are not repeated. */
   readonly rule?: string;
-  /** What only the starting kubelet checks, in words; preflight/ holds what of it can be seen before. */
+  /** What the kubelet checks only at its start, as text; preflight/ has the part that can be checked earlier. */
   readonly startup?: string;
   /** Values never leave the node, not even in the admin's own diff. */
   readonly secret?: true;
@@ -33,12 +33,12 @@ export interface Field {
   readonly reason: string;
 }
 
-/** Least and most are allowed themselves. */
+/** Inclusive bounds. */
 export interface Bounds {
   readonly least: number;
   /** @default any */
   readonly most?: number;
-  /** First minor that checks it. @default that of the field */
+  /** First minor that checks the bounds. @default that of the field */
   readonly since?: number;
   /** Id of the rule in findings. */
   readonly rule: string;

@@ -5,16 +5,16 @@ import { resourcesFields } from './resources.ts';
 import { servingFields } from './serving.ts';
 import type { Json } from '../contract.ts';
 
-/** Every leaf of KubeletConfiguration v1beta1 that some kubelet the table covers knows. */
+/** Every leaf of KubeletConfiguration v1beta1 in any kubelet version that the table covers. */
 export const fields: readonly Field[] = [...servingFields, ...nodeFields, ...resourcesFields, ...podsFields];
 
 const MAX_KNOWN = Math.max(...fields.map(({ name }) => name.length)) + 1;
 
 const byName = new Map(fields.map((field) => [field.name, field]));
 
-/** The entry of a field path; a gate (`featureGates.Foo`) and what lies inside a leaf (`evictionHard.memory.available`) belong to their leaf. */
+/** The entry of a field path; a gate (`featureGates.Foo`) and a path inside a leaf (`evictionHard.memory.available`) belong to their leaf. */
 export function fieldAt(path: string): Field | undefined {
-  // Not every prefix of a name with half a million dots is looked up.
+  // The length is limited, since a name may have half a million dots, each with a prefix to look up.
   for (let name = path.slice(0, MAX_KNOWN); name !== ''; name = name.slice(0, Math.max(0, name.lastIndexOf('.')))) {
     const found = byName.get(name);
     if (found !== undefined) return found;
@@ -22,7 +22,7 @@ export function fieldAt(path: string): Field | undefined {
   return undefined;
 }
 
-/** Does a kubelet of this minor know the field? */
+/** Whether a kubelet of this minor has the field. */
 export function knows(minor: number, field: Field): boolean {
   return field.since <= Math.max(minor, 20) && (field.until === undefined || minor <= field.until);
 }
@@ -38,7 +38,7 @@ export interface Leaf {
   readonly path: readonly string[];
   /** An explicit zero counts, for this minor. */
   readonly pointer: boolean;
-  /** A kubelet of this minor knows it. */
+  /** Whether a kubelet of this minor has the field. */
   readonly known: boolean;
   /** Value of an absent field for this minor, undefined for none. */
   readonly default: Json | undefined;
@@ -52,7 +52,7 @@ export interface Schema {
 
 const built = new Map<number, Schema>();
 
-/** The document as kubelets 1.`minor` see it; fields of other minors are in it too, marked as not known. Built once per minor. */
+/** The schema of kubelets 1.`minor`; it also has the fields of other minors, with `known` false. Built once per minor. */
 export function schemaFor(minor: number): Schema {
   const ready = built.get(minor);
   if (ready !== undefined) return ready;
@@ -96,11 +96,11 @@ function defaultOf(field: Field, minor: number): Leaf['default'] {
   return since === undefined ? undefined : (field.default?.[since] ?? undefined);
 }
 
-/** The JSON that the kubelet's decoder takes for a value. */
+/** The JSON that the kubelet's decoder accepts for a value. */
 export type Shape =
   | { readonly is: 'bool' | 'string' | 'int32' | 'int64' | 'uint32' | 'float64' | 'duration' | 'nanoseconds' | 'quantity' | 'time' }
   | { readonly is: 'list' | 'map'; readonly of: Shape }
-  /** `always` are the members that the kubelet prints also where they are zero. */
+  /** `always`: the members that the kubelet prints even when zero. */
   | { readonly is: 'struct'; readonly members: ReadonlyMap<string, Shape>; readonly always: readonly string[] };
 
 const text: Shape = { is: 'string' };
@@ -114,7 +114,7 @@ const struct = (members: Readonly<Record<string, Shape>>, always: readonly strin
 
 const logOptions = struct({ splitStream: { is: 'bool' }, infoBufferSize: { is: 'quantity' } });
 
-/** Leaves that are objects or lists of objects, by name: their type text says too little. */
+/** Shapes of leaves that are objects or lists of objects, by name: their type text is not enough. */
 const objects: Readonly<Record<string, Shape>> = {
   'logging.vmodule': list(struct({ filePattern: text, verbosity: { is: 'uint32' } }, ['filePattern', 'verbosity'])),
   'logging.options': struct({ text: logOptions, json: logOptions }),
@@ -126,7 +126,7 @@ const objects: Readonly<Record<string, Shape>> = {
   tracing: struct({ endpoint: text, samplingRatePerMillion: { is: 'int32' } }),
 };
 
-/** What is plain text for the decoder, whatever it means to the kubelet. */
+/** Types that are plain strings, numbers or booleans for the decoder. */
 const plain: Readonly<Record<string, Shape['is']>> = {
   bool: 'bool',
   int32: 'int32',
@@ -138,7 +138,7 @@ const plain: Readonly<Record<string, Shape['is']>> = {
 
 /**
  * The shape of a field's value for kubelets of `minor`.
- * Quantities and durations inside of maps are plain strings for the decoder: only the starting kubelet reads them.
+ * Quantities and durations inside of maps are plain strings for the decoder: the kubelet parses them only at its start.
  */
 export function shapeOf(field: Field, minor: number): Shape {
   const object = objects[field.name];

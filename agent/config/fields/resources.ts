@@ -1,6 +1,6 @@
 import type { Field } from './field.ts';
 
-/** Fields of cgroups, CPU, memory and what is reserved of them. */
+/** Fields of cgroups, CPU, memory and reservations. */
 export const resourcesFields: readonly Field[] = [
   {
     name: 'oomScoreAdj',

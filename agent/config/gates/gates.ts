@@ -9,7 +9,7 @@ export interface Gate {
   readonly name: string;
   readonly stage: GateStage;
   readonly default: boolean;
-  /** The kubelet refuses any other value. */
+  /** The kubelet rejects any value but the default. */
   readonly locked: boolean;
 }
 
@@ -27,12 +27,12 @@ export const STAGES: Readonly<Record<string, Omit<Gate, 'name'>>> = {
   L: { stage: 'deprecated', default: true, locked: true },
 };
 
-/** All lines of the table, those of gates that are long gone too. */
+/** All lines of the tables, including those of removed gates. */
 export const gateLines: readonly string[] = `${GATE_LINES.trim()}\n${REMOVED_GATE_LINES.trim()}`.split('\n');
 
 const tables = new Map<number, ReadonlyMap<string, Gate>>();
 
-/** The gates that our table gives a kubelet 1.`minor`, by name. */
+/** The gates of a kubelet 1.`minor` by the table, by name. */
 export function gatesOf(minor: number): ReadonlyMap<string, Gate> {
   const ready = tables.get(minor);
   if (ready !== undefined) return ready;
@@ -49,7 +49,7 @@ export function gatesOf(minor: number): ReadonlyMap<string, Gate> {
 
 export type KnownGates = ReadonlyMap<string, { default: boolean; stage: string }>;
 
-/** The gate as the kubelet's own --help (better informed, but silent about stable gates) or our table has it. */
+/** The gate from the kubelet's --help (more accurate, but without stable gates), else from the table. */
 export function gateNamed(name: string, version: KubeletVersion, knownGates?: KnownGates): Gate | undefined {
   const ours = gatesOf(version.minor).get(name);
   const theirs = knownGates?.get(name);
@@ -62,7 +62,7 @@ export function gateNamed(name: string, version: KubeletVersion, knownGates?: Kn
  * Which gates are on under a configuration: its own featureGates over `flags`, over the defaults of the version.
  * AllAlpha and AllBeta count as the kubelet counts them: for every gate that is not set by name.
  * @param flags - gates from the command line
- * @returns a question; a gate that nobody knows is off
+ * @returns a function that tells whether a gate is on; an unknown gate is off
  */
 export function enabledGates(
   config: JsonObject,
@@ -86,9 +86,9 @@ export function enabledGates(
 }
 
 /**
- * Feature gates that need other ones, by the first minor whose kubelet asks for it: one that is on while a gate that it needs is off keeps
- * a kubelet from 1.35 on from starting. Upstream's tables have more pairs; those whose second gate is locked on can never be broken.
- * The columns of 1.35 and 1.36 are checked against the kubelet itself by `npm run test:kubelet`; 1.37 is that of 1.36 with what the release notes name.
+ * Feature gates that need other gates, by the first minor with the dependency: from 1.35 on a kubelet does not start with a gate on whose dependency is
+ * off. Upstream's tables have more pairs; those whose second gate is locked on can never be broken.
+ * The columns of 1.35 and 1.36 are checked against the kubelet itself by `npm run test:kubelet`; 1.37 is 1.36 with the changes in the release notes.
  */
 const DEPENDENCIES: readonly (readonly [gate: string, since: number, needs: string])[] = [
   ['ClusterTrustBundleProjection', 35, 'ClusterTrustBundle'],
@@ -122,13 +122,13 @@ const DEPENDENCIES: readonly (readonly [gate: string, since: number, needs: stri
   ['WorkloadWithJob', 36, 'GenericWorkload'],
 ];
 
-/** A gate and one that it needs. */
+/** A gate and a gate that it needs. */
 interface Dependency {
   readonly gate: string;
   readonly needs: string;
 }
 
-/** Which gates need which others for a kubelet 1.`minor` to start. None before 1.35. */
+/** The dependencies that a kubelet 1.`minor` requires to start. None before 1.35. */
 export function dependenciesOf(minor: number): readonly Dependency[] {
   return DEPENDENCIES.filter(([, since]) => since <= minor).flatMap(([gate, , needs]) =>
     needs.split(' ').map((one) => ({ gate, needs: one })),

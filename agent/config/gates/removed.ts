@@ -1,6 +1,6 @@
 /**
- * Feature gates that were gone by 1.32, in the notation of `table.ts`. A gate that became stable, and that 1.32 no longer lists, is gone
- * from 1.32 on at the latest; where the minor in between is not known, the kubelet is said to know it until then.
+ * Feature gates that were removed by 1.32, in the notation of `table.ts`. A gate that became stable, and that 1.32 no longer lists, was removed in
+ * 1.32 at the latest; where the exact minor is unknown, the table says that kubelets before 1.32 have it.
  */
 export const REMOVED_GATE_LINES = `
 AdvancedAuditing G20 x31

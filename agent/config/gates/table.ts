@@ -1,15 +1,15 @@
 /**
- * Feature gates that some kubelet from 1.32 on knows, one a line: the name, then its stages, each with the first minor it holds for.
+ * Feature gates of kubelets from 1.32 on, one per line: the name, then its stages, each with its first minor.
  *
  *     a off, alpha    A on, alpha    B off, beta    b on, beta    G on, stable    g on, stable and locked
- *     d off, deprecated    D on, deprecated    l, L the same, and locked    x gone
+ *     d off, deprecated    D on, deprecated    l, L the same, and locked    x removed
  *
- * 20 also means earlier minors. `g`, `l` and `L` refuse the other value. `removed.ts` has the gates that were gone by 1.32.
- * The columns of 1.20 and of 1.32 to 1.36 are checked against the kubelet itself by `npm run test:kubelet`, and `npm run gates` says
- * what a kubelet would have changed. In between, the minor in which a stage began is that of the release notes.
+ * 20 also means earlier minors. `g`, `l` and `L` reject the other value. `removed.ts` has the gates that were removed by 1.32.
+ * The columns of 1.20 and of 1.32 to 1.36 are checked against the kubelet itself by `npm run test:kubelet`, and `npm run gates` prints
+ * the differences to a kubelet. For the versions in between, the first minor of a stage is from the release notes.
  *
- * 1.37 is from release notes and documentation alone, which list no locks: a gate that became stable there is said to be unlocked, save
- * two whose lock is documented, and a gate that they do not name is as in 1.36. Alpha are also the new gates whose stage neither tells.
+ * 1.37 is from release notes and documentation alone, which list no locks: a gate that became stable there is taken as unlocked, except
+ * two whose lock is documented, and a gate that they do not name is as in 1.36. New gates of unknown stage are taken as alpha.
  */
 export const GATE_LINES = `
 AdmissionWebhookMatchConditions a27 b28 g30 x33

@@ -11,17 +11,17 @@ import { NEWEST_MINOR } from '../version.ts';
 
 export interface Explained {
   field: string;
-  /** The value in force; null when there is none. Those of secret fields are masked. */
+  /** The value in force; null when there is none. Values of secret fields are masked. */
   value: Json;
   origin: 'default' | 'local' | 'dynamic' | 'drop-in' | 'flag';
-  /** Of the drop-in, where that is the origin. */
+  /** Path of the drop-in, where that is the origin. */
   file?: string;
   class: FieldClass;
-  /** A configuration sets the field, and a flag of the kubelet beats it. */
+  /** A configuration sets the field, and a flag of the kubelet overrides it. */
   shadowed: boolean;
-  /** Only where the answer of /configz was given: the value that the kubelet runs with, masked as `value` is. */
+  /** Only where the answer of /configz is given: the value in the running kubelet, masked like `value`. */
   running?: Json;
-  /** Likewise: it is another one, and not one that a kubelet fills in for itself. */
+  /** Only where the answer of /configz is given: `running` differs from `value`, and the kubelet did not set it by itself. */
   differs?: boolean;
 }
 
@@ -31,16 +31,16 @@ export interface ExplainQuestion {
   /** The assigned ConfigMap's configuration as written, or null when nothing is assigned. */
   dynamic: JsonObject | null;
   merge: 'replace' | 'overlay';
-  /** What the kubelet merges into either. */
+  /** The drop-ins that the kubelet merges into `local` or `dynamic`. */
   dropIns?: DropIns;
   /** The kubelet's command line, without the program's name. */
   args: readonly string[];
   version: KubeletVersion;
-  /** What the kubelet runs with, as `readConfigz` makes it of its /configz. */
+  /** The configuration of the running kubelet, from `readConfigz`. */
   running?: JsonObject;
 }
 
-/** Every field that a kubelet of `version` knows, with its value in force and where that comes from; feature gates one by one. */
+/** Every field of a kubelet of `version`, with the value in force and its origin; feature gates one by one. */
 export function explainFields({ local, dynamic, merge, dropIns, args, version, running }: ExplainQuestion): Explained[] {
   const config = dynamic === null ? local : merge === 'overlay' ? mergeOverlay(local, dynamic) : dynamic;
   const used = withDropIns(config, dropIns, { args, version });
@@ -76,14 +76,14 @@ export function explainFields({ local, dynamic, merge, dropIns, args, version, r
   });
 }
 
-/** Fields in which what a kubelet runs with is not what its configuration says. */
+/** Fields in which the running kubelet differs from its configuration. */
 export function differingFields(question: ExplainQuestion & { running: JsonObject }): string[] {
   return explainFields(question).flatMap(({ field, differs }) => (differs === true ? [field] : []));
 }
 
-/** Set by a kubelet that finds none: it makes itself a certificate, and shows where. */
+/** Fields that a kubelet without a certificate sets: it creates one and reports its path. */
 const MADE_BY_KUBELET: ReadonlySet<string> = new Set(['tlsCertFile', 'tlsPrivateKeyFile']);
-/** First minor whose /configz has the cgroup driver of the container runtime, whatever the configuration says. */
+/** First minor whose /configz has the cgroup driver of the container runtime instead of the configured one. */
 const DRIVER_OF_RUNTIME_SINCE = 35;
 
 function isOther(field: string, value: Json, running: Json, version: KubeletVersion): boolean {
@@ -92,11 +92,11 @@ function isOther(field: string, value: Json, running: Json, version: KubeletVers
   return !sameJson(value, running) && !(isEmpty(value) && isEmpty(running));
 }
 
-/** Not there, or without members: the answer of /configz leaves both out. */
+/** Absent, or without members: /configz leaves out both. */
 const isEmpty = (value: Json): boolean =>
   value === null || (isList(value) && value.length === 0) || (isObject(value) && Object.keys(value).length === 0);
 
-/** What a kubelet holds where nothing is set and nothing is the default: the zero of the field's type, nothing for pointers, lists and maps. */
+/** The value of a field that is not set and has no default: the zero of its type, undefined for pointers, lists and maps. */
 function zeroOf({ pointer, shape }: Leaf): Json | undefined {
   if (pointer) return undefined;
   if (shape.is === 'bool') return false;
@@ -109,9 +109,9 @@ export type Configz = { ok: true; config: JsonObject } | { ok: false; problem: s
 const TYPE = { apiVersion: 'kubelet.config.k8s.io/v1beta1', kind: 'KubeletConfiguration' };
 
 /**
- * What a kubelet's `/configz` answers: the configuration that it runs with, flags and drop-ins included, every field filled in. Up to 1.35
- * it stands below `kubeletconfig` without apiVersion and kind; from 1.36 on with both. Fields that are zero are left out there.
- * @returns the configuration as `applyDefaults` makes it, to be compared with one of ours; what is wrong says no value
+ * Parses the answer of a kubelet's `/configz`: the running configuration with flags, drop-ins and defaults. Up to 1.35 it is below `kubeletconfig`,
+ * without apiVersion and kind; from 1.36 on it has both. Zero fields are left out.
+ * @returns the configuration in the form of `applyDefaults`, for comparison; a problem text has no values
  */
 export function readConfigz(text: string, version: KubeletVersion): Configz {
   let document: Document;
@@ -127,7 +127,7 @@ export function readConfigz(text: string, version: KubeletVersion): Configz {
   return decoded.ok ? { ok: true, config: applyDefaults(decoded.written, version) } : { ok: false, problem: textOf(decoded.errors) };
 }
 
-/** Lists and maps with a default. Not in the answer, they were set to be empty: what was absent is filled in there. */
+/** Lists and maps with a default, as empty values: where the answer lacks one, it was set to be empty, since an absent one gets its default. */
 function emptied({ minor }: KubeletVersion): JsonObject {
   const leaves = schemaFor(minor).leaves.filter((leaf) => leaf.known && leaf.default !== undefined && leaf.path.length === 1);
   const empty = leaves.flatMap(({ field, shape }) =>
@@ -147,18 +147,18 @@ export interface Difference {
   to: Json;
 }
 
-/** From this minor on a kubelet declares features on its Node, by its gates: after a restart pods that need one which is gone fail. */
+/** From this minor on a kubelet declares features on its Node, by its gates: pods that need a feature that is gone after a restart fail. */
 const FEATURES_DECLARED_SINCE = 36;
 
-/** Whether pods may suffer from the change of a field, so that the node is drained before. A class says how far a ConfigMap is trusted, which is another question. */
+/** Whether the change of a field may disrupt pods, so that the node is drained first. The class of a field decides only what a ConfigMap may change. */
 export function needsDrain({ field, class: kind }: Pick<Difference, 'field' | 'class'>, { minor }: KubeletVersion): boolean {
   return kind === 'needs-drain' || (minor >= FEATURES_DECLARED_SINCE && field.startsWith('featureGates'));
 }
 
 /**
- * Where two configurations differ, by the leaves of the field table; feature gates one by one, other maps and lists as a whole, which is what a
- * policy names. With `byKey` every map is compared key by key, which is what people look for. A field that the table does not have counts as dangerous. Null and absent are the same. Give both defaulted to compare effects,
- * or both as written to compare texts.
+ * Where two configurations differ, by the leaves of the field table; feature gates one by one, other maps and lists as a whole, as a policy names them.
+ * With `byKey` every map is compared key by key, for output to people. A field that the table does not have counts as dangerous. Null and absent are the
+ * same. Pass both defaulted to compare effects, or both as written to compare texts.
  */
 export function compareConfigs(a: JsonObject, b: JsonObject, { byKey = false } = {}): Difference[] {
   const found: Difference[] = [];
@@ -208,7 +208,7 @@ function masked(value: Json): Json {
   return value === null ? null : '***';
 }
 
-/** A value fit for an admin's screen: that of a secret field masked. */
+/** A value for output: masked for a secret field. */
 function shownValue(value: Json, secret: boolean): Json {
   return secret ? masked(value) : value;
 }

@@ -19,28 +19,28 @@ import { NEWEST_MINOR } from '../version.ts';
 
 const CLASSES: readonly FieldClass[] = ['safe', 'needs-drain', 'dangerous', 'node-specific'];
 
-/** What a node lets a ConfigMap change, compared with its local configuration. */
+/** Which fields a ConfigMap may change on a node, compared with its local configuration. */
 export interface Policy {
   /** Classes of fields that may differ. */
   allow: ReadonlySet<FieldClass>;
   /** The ConfigMap's annotation dkc.dev/allow is honored. */
   overrides: boolean;
-  /** By field, gate (`featureGates.X`) or parent of fields; beats the class. A deny beats the annotation too. */
+  /** By field, gate (`featureGates.X`) or parent of fields; overrides the class. A deny overrides the annotation too. */
   fields: ReadonlyMap<string, 'allow' | 'deny'>;
-  /** What the agent does about an effective file that somebody else changed or removed: only says so, or writes its own again. @default 'report' */
+  /** What the agent does when another program changed or removed the effective file: report it only, or write its own again. @default 'report' */
   drift?: 'report' | 'correct';
-  /** Public keys as they are written, one a line; with any, only what one of them signed is accepted. Read by agent/config/signature. */
+  /** Public keys as written, one per line; if there are any, only a config that one of them signed is accepted. Parsed by agent/config/signature. */
   signatureKeys: readonly string[];
 }
 
 export const defaultPolicy: Policy = { allow: new Set(['safe', 'needs-drain']), overrides: true, fields: new Map(), signatureKeys: [] };
 
-/** More are not needed to change from one key to another. */
+/** Most signature keys; rotating keys needs only a few. */
 const MAX_SIGNATURE_KEYS = 64;
 
 /**
  * Reads a FieldPolicy (`/etc/dkc/policy.yaml`).
- * @throws {ActionError} that names the key and what it may hold
+ * @throws {ActionError} that names the key and its allowed values
  */
 export function parsePolicy(text: string): Policy {
   const bad = (hint: string, cause?: unknown): ActionError => new ActionError('read', 'the field policy', { hint, cause });
@@ -70,7 +70,7 @@ export function parsePolicy(text: string): Policy {
 
 type Bad = (hint: string) => ActionError;
 
-/** An empty list is an error: its author wants signatures, and none would be checked. */
+/** An empty list is an error: its author wants signatures, but none would be checked. */
 function keys(value: Json | undefined, bad: Bad): Policy['signatureKeys'] {
   if (value === undefined || value === null) return [];
   const isText = (item: Json): item is string => typeof item === 'string';
@@ -102,20 +102,20 @@ function verdicts(value: Json | undefined, bad: Bad): Policy['fields'] {
 export interface PolicyQuestion {
   /** The node's own configuration, as written. */
   local: JsonObject;
-  /** What would become effective: the ConfigMap's configuration, or its overlay over the local one; as written. */
+  /** The configuration that would become effective: the ConfigMap's, or its overlay over the local one; as written. */
   dynamic: JsonObject;
   version: KubeletVersion;
   policy: Policy | 'none';
-  /** How the ConfigMap becomes effective: it decides which remedies are any help. @default 'replace' */
+  /** How the ConfigMap becomes effective; it decides which hints apply. @default 'replace' */
   merge?: 'replace' | 'overlay';
   /** Value of the ConfigMap's annotation dkc.dev/allow. */
   allowAnnotation?: string | undefined;
 }
 
 /**
- * Checks what a ConfigMap changes for a node. Both sides are compared with their defaults filled in, as the kubelet will see them; of
- * what the field table does not know for a kubelet that may be newer, the texts are compared.
- * @returns one finding per refused field, with both values' origin and the remedy, never the values
+ * Checks the changes of a ConfigMap for a node. Both sides are compared with defaults, as the kubelet will use them. Fields that the field table does
+ * not have, for a kubelet that may be newer, are compared as written.
+ * @returns one finding per refused field, with the origin of both values and a hint, never the values
  */
 export function checkPolicy(question: PolicyQuestion): Finding[] {
   const pieces = checkingPolicy(question);
@@ -125,7 +125,7 @@ export function checkPolicy(question: PolicyQuestion): Finding[] {
   }
 }
 
-/** The same in pieces, each of them short. */
+/** {@link checkPolicy} in short pieces. */
 export function* checkingPolicy(question: PolicyQuestion): Generator<undefined, Finding[], undefined> {
   const { local, dynamic, version, policy, merge = 'replace', allowAnnotation } = question;
   if (policy === 'none') return [];
@@ -141,7 +141,7 @@ export function* checkingPolicy(question: PolicyQuestion): Generator<undefined, 
   return firstFindings(refused, ({ field, class: kind }): Finding => {
     const here = origin(dynamic, field, version, 'the ConfigMap');
     const there = origin(local, field, version, 'the local config');
-    // In an overlay only the ConfigMap makes a difference: where the field is not set, a null of it took it away.
+    // In an overlay only the ConfigMap can cause a difference: a field that is not set was removed by a null in the ConfigMap.
     const own = merge === 'overlay' || isSet(dynamic, field);
     const name = shownName(field);
     return {
@@ -166,7 +166,7 @@ function nearest(field: string, verdicts: Policy['fields']): 'allow' | 'deny' | 
   return name === undefined ? undefined : verdicts.get(name);
 }
 
-/** `a.b.c`, `a.b`, `a`. None for a name that no policy may hold: they would be as many as its dots. */
+/** `a.b.c`, `a.b`, `a`. None for a name that is too long for a policy: it may have very many dots. */
 function ancestors(field: string): string[] {
   if (field.length > MAX_NAME) return [];
   const steps = field.split('.');
@@ -192,7 +192,7 @@ function origin(config: JsonObject, field: string, version: KubeletVersion, of: 
   return `left at ${entry.name === 'featureGates' ? "the kubelet's default" : `the default of 1.${version.minor}`} in ${of}`;
 }
 
-/** @param own - the ConfigMap itself says so; else it only fails to say what the local config says */
+/** @param own - the ConfigMap itself causes the difference; else it only lacks a field that the local config sets */
 function hintFor(field: string, own: boolean, policy: Policy): string {
   const deny = nearest(field, policy.fields) === 'deny';
   const ways = own ? ['remove it from the ConfigMap'] : ['merge with --merge=overlay', 'start from the output of dkc render'];
@@ -206,9 +206,9 @@ function listed(ways: readonly string[]): string {
 }
 
 /**
- * Where two configurations differ in what filling in defaults drops, and a kubelet may know nevertheless: one that is newer than the
- * table is validated as the newest in it. Older kubelets are known whole, and ignore what is not theirs: nothing is found for them.
- * Members that the table does not have count as dangerous; inside of a field that it has, that field counts so.
+ * Differences in fields that the table does not have, which `applyDefaults` drops. Only a kubelet that is newer than the table may have such fields;
+ * kubelets of covered versions ignore them, so nothing is found for those.
+ * Members that the table does not have count as dangerous; for members inside of a field that it has, that field counts as dangerous.
  * @param a, b - as written
  */
 function compareUnknown(a: JsonObject, b: JsonObject, version: KubeletVersion): Difference[] {

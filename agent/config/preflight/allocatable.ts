@@ -8,7 +8,7 @@ import { goDuration } from '../../../base/go-duration.ts';
 const KINDS = ['cpu', 'memory', 'ephemeral-storage', 'pid'];
 const UNIT = 1_000_000_000n;
 
-/** What is reserved for the system and the kubelet, in itself and against what the host has. */
+/** Reservations for the system and the kubelet: their syntax, and their sum against the capacity of the host. */
 export function checkReserved(flight: Preflight): void {
   for (const field of FIELDS) {
     for (const [kind, given] of flight.entries(field)) {
@@ -33,13 +33,13 @@ const FIELDS = ['kubeReserved', 'systemReserved'];
 
 interface Asked {
   field: string;
-  /** In 10^-9 of a byte or CPU. */
+  /** In units of 10^-9 byte or CPU. */
   nanos: bigint;
 }
 
 /**
- * Each kind against what the host has, under the name of the field that asks for most of it. The kubelet keeps free what evictionHard
- * says besides: its sum counts.
+ * Compares each resource with the capacity of the host and reports the field that reserves most of it. The kubelet adds the threshold of
+ * evictionHard, so the sum counts.
  */
 function capacity(flight: Preflight): void {
   const { memoryBytes, diskBytes, onlineCpus } = flight.host;
@@ -47,7 +47,7 @@ function capacity(flight: Preflight): void {
     compareWith(flight, 'memory', [...reserved(flight, 'memory'), ...kept(flight, 'memory.available', memoryBytes)], memoryBytes * UNIT);
   if (onlineCpus !== undefined && flight.text('reservedSystemCPUs') === '')
     compareWith(flight, 'CPU', reserved(flight, 'cpu'), BigInt(onlineCpus.length) * UNIT);
-  // Without isolation the kubelet does not count it.
+  // Without localStorageCapacityIsolation the kubelet does not count ephemeral storage.
   if (diskBytes !== undefined && flight.value('localStorageCapacityIsolation') !== false)
     compareWith(
       flight,
@@ -87,7 +87,7 @@ function cpus(flight: Preflight): void {
   if (onlineCpus === undefined) flight.warn(field, 'cpuset-host', 'must name CPUs that the node has');
   else {
     const most = Math.max(-1, ...onlineCpus);
-    // How many are online below each number: a thousand ranges then cost no more than a thousand looks.
+    // Prefix sums of the online CPUs, so that a range costs one lookup.
     const below = [0];
     const online = new Set(onlineCpus);
     for (let cpu = 0; cpu <= most; cpu++) below.push((below[cpu] ?? 0) + (online.has(cpu) ? 1 : 0));
@@ -122,11 +122,11 @@ const SIGNALS = [
   'imagefs.inodesFree',
   'pid.available',
 ];
-/** Came with the split of image and container file systems. */
+/** Signals that came with the split of image and container file systems. */
 const NEWER = ['containerfs.available', 'containerfs.inodesFree'];
 const SINCE_NEWER = 29;
 
-/** Eviction thresholds: the kubelet reads them when it starts, and gives up on one that it cannot read. */
+/** Eviction thresholds: the kubelet parses them at its start, and exits when one is invalid. */
 export function checkEviction(flight: Preflight): void {
   thresholds(flight, 'evictionHard', false);
   thresholds(flight, 'evictionSoft', false);
@@ -167,15 +167,15 @@ function thresholds(flight: Preflight, name: string, zero: boolean): void {
   }
 }
 
-/** Of evictionHard: these come back where mergeDefaultEvictionSettings is on. */
+/** Defaults of evictionHard that apply to absent signals where mergeDefaultEvictionSettings is on. */
 const DEFAULTS: Readonly<Record<string, string>> = { 'memory.available': '100Mi', 'nodefs.available': '10%' };
 /** A deprecated switch: eviction thresholds are then not reserved. */
 const IGNORES_EVICTION = /^--experimental[-_]allocatable[-_]ignore[-_]eviction(?:=(?:1|t|T|true|TRUE|True))?$/;
 
 /**
- * What evictionHard keeps free of memory or disk, and the kubelet therefore does not offer to pods.
- * @param bytes - what the host has of it
- * @returns in 10^-9 bytes; undefined where it is a share of what nobody knows, or no quantity
+ * The amount of memory or disk that evictionHard keeps free, which the kubelet subtracts from allocatable.
+ * @param bytes - capacity of the host
+ * @returns in units of 10^-9 byte; undefined where it is a percentage of an unknown capacity, or not a quantity
  */
 export function keptFree(flight: Preflight, signal: string, bytes: bigint | undefined): bigint | undefined {
   if (flight.kubelet.args.some((arg) => IGNORES_EVICTION.test(arg))) return 0n;
@@ -183,7 +183,7 @@ export function keptFree(flight: Preflight, signal: string, bytes: bigint | unde
   const text = given === undefined && flight.flag('mergeDefaultEvictionSettings') ? (DEFAULTS[signal] ?? '') : words(given);
   if (text === '' || text === '0%' || text === '100%') return 0n; // these switch the signal off
   if (!text.endsWith('%')) return quantity(text)?.nanos;
-  // The kubelet keeps shares as 32 bit floats, and drops what is below a byte.
+  // The kubelet stores percentages as 32 bit floats, and truncates to whole bytes.
   const share = Math.fround(Math.fround(Number(text.slice(0, -1))) / 100);
   return bytes === undefined || !Number.isFinite(share) ? undefined : BigInt(Math.trunc(Number(bytes) * share)) * UNIT;
 }

@@ -13,14 +13,14 @@ const NEEDED: readonly (readonly [field: string, fatal: boolean])[] = [
   ['resolvConf', false],
 ];
 
-/** Absolute paths that `preflightFatal` asks HostFacts.paths about. */
+/** Absolute paths that `preflightFatal` looks up in HostFacts.paths. */
 export function pathsToProbe(defaulted: JsonObject): string[] {
   const paths = NEEDED.map(([field]) => valueAt(defaulted, field.split('.')));
   const files = paths.filter((path) => typeof path === 'string').filter((path) => path.startsWith('/'));
   return [...new Set([...files, ...socketPaths(defaulted), ...podLogPaths(defaulted), ...cgroupPaths(defaulted)])];
 }
 
-/** Files whose content `preflightFatal` asks about, those that the configuration names. */
+/** Files that the configuration names and whose content `preflightFatal` checks. */
 export function filesToRead(defaulted: JsonObject): { pem: string[]; pair: [certificate: string, key: string]; resolvConf: string } {
   const text = (field: string): string => {
     const value = valueAt(defaulted, field.split('.'));
@@ -39,7 +39,7 @@ export function checkFiles(flight: Preflight): void {
     if (there === undefined) {
       if (fatal) flight.warn(field, 'file', 'must name a file that is on the node');
     } else if (there === 'unreadable') {
-      // Only for us: an agent in a sandbox sees less than the kubelet, and must not refuse what that can read.
+      // Only a warning: an agent in a sandbox sees less than the kubelet, and must not reject a file that the kubelet can read.
       flight.warn(field, 'file', 'names a file that the agent has no permission to read; make sure that the kubelet has');
     } else if (there !== 'file') {
       const problem = there === 'missing' ? 'names a file that is not on this node' : 'names a directory';
@@ -56,20 +56,19 @@ export function checkFiles(flight: Preflight): void {
 }
 
 /**
- * The folder of pod logs, which the kubelet makes with its parents, and those parents, from the root on.
- * The kubelet ends where one of them is a file.
+ * The directory of pod logs and its parents, from the root on. The kubelet creates them, and exits where one of them is a file.
  */
 function podLogPaths(defaulted: JsonObject): string[] {
   const dir = valueAt(defaulted, ['podLogsDir']);
-  // The default is a place where every host has logs.
+  // The default directory is fine on every host.
   if (typeof dir !== 'string' || !dir.startsWith('/') || dir.length > MAX_PATH || dir === '/var/log/pods') return [];
   const steps = dir.split('/').filter((step) => step !== '');
   return steps.slice(0, MAX_DEPTH).map((_, index) => `/${steps.slice(0, index + 1).join('/')}`);
 }
 
-/** Folders above a folder of pod logs that are looked at: each is a question to the disk. */
+/** Most parents of a pod log directory that are checked: each costs a stat. */
 const MAX_DEPTH = 32;
-/** The kernel's own: nobody can make a folder there. */
+/** Kernel file systems, in which no directory can be created. */
 const KERNEL = /^\/(?:proc|sys)\//;
 
 export function checkPodLogs(flight: Preflight): void {
@@ -80,19 +79,19 @@ export function checkPodLogs(flight: Preflight): void {
     flight.add(field, 'pod-logs', 'cannot be created on this node: a parent is not a directory, or belongs to the kernel');
 }
 
-/** No path on Linux is longer. A slice of n dashes lies n folders deep, so that its path would grow with their square. */
+/** Longest path on Linux. The path of a slice with n dashes has n directories, so its length grows with n squared. */
 const MAX_PATH = 4096;
 const MOUNT = '/sys/fs/cgroup';
 
 interface Cgroup {
   field: string;
-  /** Where it may be below the hierarchy's root: under the driver cgroupfs, and under systemd. From 1.31 on the runtime decides which. */
+  /** Possible paths below the root of the hierarchy: with the driver cgroupfs, and with systemd. From 1.31 on the runtime decides which. */
   places: readonly string[];
 }
 
 /**
- * Cgroups that the kubelet wants to find when it starts; it makes none of them itself. Only warnings come of it: some are made together
- * with the kubelet's unit, so that one that is missing now proves nothing.
+ * Cgroups that must exist when the kubelet starts; it does not create them. Only warnings: some are created together with the kubelet's unit, so a
+ * cgroup that is missing now may exist then.
  */
 export function checkCgroups(flight: Preflight): void {
   for (const { field, places } of wanted(flight.config)) {
@@ -103,12 +102,12 @@ export function checkCgroups(flight: Preflight): void {
   }
 }
 
-/** Where to look for the cgroups that `defaulted` wants, on a host of either version. */
+/** Paths of the cgroups that `defaulted` needs, for hosts with cgroup v1 and v2. */
 function cgroupPaths(defaulted: JsonObject): string[] {
   return wanted(defaulted).flatMap(({ places }) => places.flatMap((place) => [hierarchy(1) + place, hierarchy(2) + place]));
 }
 
-/** v1 has a hierarchy per controller, and memory is one that the kubelet always uses. */
+/** v1 has a hierarchy per controller; the kubelet always uses the one of memory. */
 function hierarchy(version: 1 | 2 | undefined): string {
   return version === 1 ? `${MOUNT}/memory` : MOUNT;
 }
@@ -120,7 +119,7 @@ function wanted(defaulted: JsonObject): Cgroup[] {
     const parts = typeof name === 'string' && name.length <= MAX_PATH ? cleaned(name.split('/')) : [];
     if (parts.length > 0) made.push({ field, places: [`/${parts.join('/')}`, nested(slice(parts))] });
   };
-  // systemd nests a slice by the dashes in its name, so the kubelet writes the levels of cgroupRoot with dashes between them.
+  // systemd nests a slice by the dashes in its name, so the kubelet joins the levels of cgroupRoot with dashes.
   if (valueAt(defaulted, ['cgroupsPerQOS']) !== false)
     add('cgroupRoot', (parts) => parts.map((part) => part.replaceAll('-', '_')).join('-'));
   const enforced = valueAt(defaulted, ['enforceNodeAllocatable']);
@@ -134,7 +133,7 @@ function wanted(defaulted: JsonObject): Cgroup[] {
   return made;
 }
 
-/** The steps of a path below the root, without `.` and `..`: nothing is above the root. */
+/** The components of an absolute path with `.` and `..` resolved; `..` at the root stays at the root. */
 function cleaned(steps: readonly string[]): string[] {
   const parts: string[] = [];
   for (const step of steps)
@@ -150,10 +149,10 @@ function nested(slice: string): string {
 }
 
 const MILLISECOND = SECOND / 1000n;
-/** The container runtime's sockets. Where one is not there the kubelet exits, or waits for ever. */
+/** The container runtime's sockets. Where one is missing the kubelet exits, or waits forever. */
 const SOCKETS = ['containerRuntimeEndpoint', 'imageServiceEndpoint'];
 
-/** Path of a Unix socket that an endpoint names; undefined for what is no path. */
+/** Path of a Unix socket that an endpoint names; undefined for any other endpoint. */
 function socketOf(endpoint: unknown): string | undefined {
   if (typeof endpoint !== 'string') return undefined;
   const path = endpoint.startsWith('unix://') ? endpoint.slice('unix://'.length) : endpoint;
@@ -163,14 +162,14 @@ function socketOf(endpoint: unknown): string | undefined {
 const isDefault = (field: string, endpoint: unknown): boolean =>
   typeof endpoint === 'string' && Object.values(fieldAt(field)?.default ?? {}).includes(endpoint);
 
-/** Paths of the sockets that the configuration names; not of the default, which nobody wrote, and which another machine need not have. */
+/** Paths of the sockets that the configuration names; without the default, which the author did not choose and another machine may not have. */
 export function socketPaths(defaulted: JsonObject): string[] {
   return SOCKETS.filter((field) => !isDefault(field, valueAt(defaulted, [field]))).flatMap(
     (field) => socketOf(valueAt(defaulted, [field])) ?? [],
   );
 }
 
-/** Path of the runtime's socket where that is the default, for the kubelet's own node. */
+/** Path of the default socket where the configuration names none, for checks on the kubelet's own node. */
 export function defaultSocket(defaulted: JsonObject): string | undefined {
   const [field = ''] = SOCKETS;
   const endpoint = valueAt(defaulted, [field]);
@@ -189,7 +188,7 @@ export function checkRuntime(flight: Preflight): void {
     }
     const path = socketOf(endpoint);
     const there = path === undefined ? undefined : flight.host.paths?.[path];
-    // Whatever is there, also what the agent may not look at, is the kubelet's to try.
+    // Only a missing socket is an error: the kubelet may be able to use a path that the agent may not read.
     if (there === 'missing')
       flight.add(field, 'socket', 'names a socket that is not on this node: the kubelet does not start without its runtime');
     else if (there === 'file' || there === 'dir') flight.add(field, 'socket', 'names a file on this node that is not a socket');
@@ -199,8 +198,8 @@ export function checkRuntime(flight: Preflight): void {
 }
 
 /**
- * A kubelet 1.20.2 beside an answering runtime ended at -1s, 1ns, 1ms, 2ms and 5ms ("context deadline exceeded") and lived at 10ms: the
- * first call connects to the socket before it asks. No runtime makes a container within 10ms either, so nothing of use is refused.
+ * Measured with a kubelet 1.20.2 and a running runtime: it exits at -1s, 1ns, 1ms, 2ms and 5ms ("context deadline exceeded") and runs at 10ms, since the
+ * first call includes the connection to the socket. No runtime creates a container within 10ms, so no useful value is rejected.
  */
 function runtimeTimeout(flight: Preflight): void {
   const [field, rule] = ['runtimeRequestTimeout', 'runtime-timeout'];

@@ -1,6 +1,6 @@
 import type { Preflight } from '../rules/validation.ts';
 
-/** What protectKernelDefaults asks of the kernel. */
+/** Kernel settings that protectKernelDefaults requires. */
 const SYSCTLS: Readonly<Record<string, string>> = {
   'vm/overcommit_memory': '1',
   'vm/panic_on_oom': '0',
@@ -9,13 +9,13 @@ const SYSCTLS: Readonly<Record<string, string>> = {
   'kernel/keys/root_maxkeys': '1000000',
   'kernel/keys/root_maxbytes': '25000000',
 };
-/** The kernel settings that preflight wants to know, as paths below /proc/sys. */
+/** The kernel settings that preflight reads, as paths below /proc/sys. */
 export const preflightSysctls: readonly string[] = Object.keys(SYSCTLS);
 const SYSCTL_NAME = /^[a-z0-9](?:[-_a-z0-9]*[a-z0-9])?(?:[./][a-z0-9](?:[-_a-z0-9]*[a-z0-9])?)*$/;
 const SYSCTL_PREFIX = /^(?:[a-z0-9](?:[-_a-z0-9]*[a-z0-9])?[./])*[a-z0-9][-_a-z0-9.]*\*$/;
-/** As Kubernetes has it. */
+/** Longest sysctl name in Kubernetes, in characters. */
 const MAX_SYSCTL = 253;
-/** Only these are kept apart per pod by the kernel. */
+/** The sysctls that the kernel namespaces per pod. */
 const NAMESPACED = /^(?:kernel[./](?:shm|msg|sem)|fs[./]mqueue[./]|net[./])/;
 
 /** Swap, cgroups and sysctls. */
@@ -49,13 +49,13 @@ export function checkHost(flight: Preflight): void {
   }
   driver(flight);
   for (const pattern of flight.texts('allowedUnsafeSysctls')) {
-    // The length first: the pattern of prefixes takes time that grows with its square.
+    // Check the length first: the time of the prefix pattern grows with its square.
     if (pattern.length > MAX_SYSCTL || !(pattern.endsWith('*') ? SYSCTL_PREFIX : SYSCTL_NAME).test(pattern))
       flight.add('allowedUnsafeSysctls', 'sysctl-pattern', 'must hold names of sysctls, or prefixes ending in *');
     else if (!NAMESPACED.test(pattern))
       flight.add('allowedUnsafeSysctls', 'sysctl-namespace', 'may only hold namespaced sysctls, those that are separate for each pod');
   }
-  // The kubelet takes any; the runtime refuses it in every new pod.
+  // The kubelet accepts any sysctl; the runtime rejects it in every new pod.
   for (const [name] of flight.minor < SINCE_POD_SYSCTLS ? [] : flight.entries('defaultPodSysctls')) {
     if (name.length > MAX_SYSCTL || !SYSCTL_NAME.test(name))
       flight.warn('defaultPodSysctls', 'sysctl-pattern', 'must hold names of sysctls: no new pod will start');
@@ -68,9 +68,9 @@ export function checkHost(flight: Preflight): void {
   }
 }
 
-/** From this minor on there are defaultPodSysctls. */
+/** First minor with defaultPodSysctls. */
 const SINCE_POD_SYSCTLS = 37;
-/** From this minor on the kubelet takes the driver that its runtime names, where the runtime names one. */
+/** First minor in which the kubelet uses the cgroup driver that its runtime reports, if it reports one. */
 const SINCE_DRIVER_OF_RUNTIME = 31;
 
 function driver(flight: Preflight): void {

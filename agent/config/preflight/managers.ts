@@ -5,7 +5,7 @@ import type { Preflight } from '../rules/validation.ts';
 import type { Json } from '../contract.ts';
 import { keptFree } from './allocatable.ts';
 
-/** Options of a manager's policy: the minor that made them, and from which on they are beta and stable. `least`: of one that is a number. */
+/** Options of a manager's policy: their first minors as alpha, beta and stable. `least`: minimum of a numeric option. */
 type Options = Readonly<Record<string, { alpha: number; beta?: number; stable?: number; least?: number }>>;
 
 const CPU_OPTIONS: Options = {
@@ -35,7 +35,7 @@ export function checkManagers(flight: Preflight): void {
   otherStates(flight);
 }
 
-/** State files that a kubelet reads when it starts, whatever its configuration: the minor that made each, and its feature gate. */
+/** State files that a kubelet reads at its start with any configuration: the first minor of each, and its feature gate. */
 const STATES = [
   { file: 'allocated_pods_state', since: 33, gate: 'InPlacePodVerticalScaling' },
   { file: 'dra_manager_state', since: 32, gate: 'DynamicResourceAllocation' },
@@ -63,7 +63,7 @@ function cpu(flight: Preflight): void {
   options(flight, 'cpuManagerPolicyOptions', 'CPUManager', CPU_OPTIONS);
 }
 
-/** Containers keep their CPUs over a restart: what is reserved now must be among those that none has to itself. */
+/** Containers keep their exclusive CPUs over a kubelet restart: the reserved CPUs must be among the shared ones. */
 function sharedCpus(flight: Preflight): void {
   const state = flight.host.cpuManagerState;
   if (flight.text('cpuManagerPolicy') !== 'static' || state?.policyName !== 'static' || state.sharedCpus === undefined) return;
@@ -138,7 +138,7 @@ function options(flight: Preflight, field: string, manager: string, known: Optio
       continue;
     }
     const stage = flight.minor >= (option.stable ?? 99) ? '' : flight.minor >= (option.beta ?? 99) ? 'Beta' : 'Alpha';
-    // 1.22 had one gate for all of them.
+    // 1.22 had one gate for all options.
     const gate = `${manager}Policy${stage}Options`;
     if (stage !== '' && flight.minor > 22 && !flight.gate(gate))
       flight.add(`${field}.${name}`, 'policy-option', `needs feature gate ${gate}`);
@@ -151,7 +151,7 @@ function options(flight: Preflight, field: string, manager: string, known: Optio
   }
 }
 
-/** What the memory manager's policy Static asks of reservedMemory. It looks at nothing of this under the policy None. */
+/** Requirements of the memory manager's policy Static for reservedMemory. The policy None checks nothing of this. */
 function checkReservedMemory(flight: Preflight): void {
   const entries = flight.list('reservedMemory');
   if (entries.length === 0) {
@@ -175,20 +175,20 @@ function numa(flight: Preflight, entries: readonly Json[]): void {
   if (missing) flight.add(field, 'numa', 'names a NUMA node that is not on this node');
 }
 
-/** Over all NUMA nodes, exactly what the kubelet takes off the node's memory before it offers it to pods. */
+/** The sum over all NUMA nodes must equal what the kubelet subtracts from the node's memory to get allocatable. */
 function sum(flight: Preflight, entries: readonly Json[]): void {
   const limits = entries.map((entry) => own(isObject(entry) ? entry : {}, 'limits')).filter((limit) => isObject(limit));
   const reserved = total(limits.map((limit) => own(limit, 'memory')));
   const others = total(['kubeReserved', 'systemReserved'].map((field) => flight.entries(field).find(([kind]) => kind === 'memory')?.[1]));
   const eviction = keptFree(flight, 'memory.available', flight.host.memoryBytes);
-  if (reserved === undefined || others === undefined) return; // no quantities: another error
+  if (reserved === undefined || others === undefined) return; // not quantities: reported by another rule
   const rule = 'memory-manager-sum';
   const text = 'must add up to the memory of kubeReserved, systemReserved and evictionHard together: the kubelet does not start otherwise';
   if (eviction === undefined) flight.warn('reservedMemory', rule, `${text}; what evictionHard keeps free is not known here`);
   else if (reserved !== others + eviction) flight.add('reservedMemory', rule, text);
 }
 
-/** Pages of a size that the host has not set aside cannot be reserved. */
+/** Huge pages of a size that the host has not allocated cannot be reserved. */
 function hugePages(flight: Preflight, entries: readonly Json[]): void {
   const sizes = new Set(
     entries.flatMap((entry) => {
@@ -204,7 +204,7 @@ function hugePages(flight: Preflight, entries: readonly Json[]): void {
     flight.add(field, rule, 'reserves huge pages of a size that this node has none of');
 }
 
-/** The state file keeps what was reserved per NUMA node, and the policy refuses to start on anything else. */
+/** The state file has the reservation per NUMA node, and the policy Static does not start with another one. */
 function unchanged(flight: Preflight, entries: readonly Json[]): void {
   const state = flight.host.memoryManagerState;
   if (state?.policyName !== 'Static' || state.reserved === undefined) return;
@@ -223,7 +223,7 @@ function unchanged(flight: Preflight, entries: readonly Json[]): void {
     );
 }
 
-/** @returns in 10^-9 bytes; absent ones count nothing, undefined where one is no quantity */
+/** @returns in units of 10^-9 byte; absent amounts count as 0, undefined where one is not a quantity */
 function total(amounts: readonly (Json | undefined)[]): bigint | undefined {
   let nanos = 0n;
   for (const amount of amounts) {

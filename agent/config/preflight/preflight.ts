@@ -9,9 +9,9 @@ import { SECOND } from '../../../base/go-duration.ts';
 import { isObject, own, words } from '../decode/document.ts';
 
 /**
- * Finds what passes the kubelet's validation and then ends it at start, or keeps it from ever being healthy.
- * What depends on the host is an error where `host` shows that it fails, a warning where `host` does not know.
- * @param defaulted - what `applyDefaults` made of the configuration with the flags on it
+ * Finds values that pass the kubelet's validation but make it exit at its start, or never become healthy.
+ * A host-dependent condition is an error where `host` shows that it fails, a warning where the fact is unknown.
+ * @param defaulted - result of `applyDefaults` for the configuration with the flags applied
  */
 export function preflightFatal(defaulted: JsonObject, host: HostFacts, kubelet: KubeletFacts): { errors: Finding[]; warnings: Finding[] } {
   const flight = new Preflight(defaulted, host, kubelet);
@@ -32,7 +32,7 @@ export function preflightFatal(defaulted: JsonObject, host: HostFacts, kubelet: 
 
 const MILLISECOND = SECOND / 1000n;
 
-/** Numbers and lists that a kubelet takes and then ends at, or never registers with. */
+/** Numbers and lists that a kubelet accepts, but with which it exits or never registers. */
 function checkStart(flight: Preflight): void {
   frequencies(flight);
   registration(flight);
@@ -44,7 +44,7 @@ function checkStart(flight: Preflight): void {
     flight.add('maxOpenFiles', 'open-files', `is below ${MIN_OPEN_FILES}: the kubelet cannot open what it needs to start`);
 }
 
-/** Of a kubelet 1.36.3: it ended at 20 and lived at 25. */
+/** Measured with a kubelet 1.36.3: it exits at 20 and runs at 25. */
 const MIN_OPEN_FILES = 25;
 
 function frequencies(flight: Preflight): void {
@@ -52,19 +52,19 @@ function frequencies(flight: Preflight): void {
   if (flight.duration(field) < 0n) flight.add(field, rule, 'must not be negative');
   if (flight.text('staticPodPath') !== '' && flight.duration('fileCheckFrequency') < 0n)
     flight.add('fileCheckFrequency', rule, 'must not be negative with staticPodPath');
-  // From 1.35 on the kubelet's own validation refuses it.
+  // From 1.35 on the kubelet's own validation rejects it.
   const flush = flight.value('logging.flushFrequency');
   if (flight.minor < 35 && (flight.duration('logging.flushFrequency') < 0n || (typeof flush === 'number' && flush < 0)))
     flight.add('logging.flushFrequency', rule, 'must not be negative');
   const status = flight.duration('nodeStatusUpdateFrequency');
-  // Seen with 1.36.3: at 1ms a node is never Ready, at 5ms it is.
+  // Measured with 1.36.3: at 1ms the node never becomes Ready, at 5ms it does.
   if (status > 0n && status < 5n * MILLISECOND)
     flight.add('nodeStatusUpdateFrequency', rule, 'is below 5ms: the kubelet does nothing but report, and never gets Ready');
 }
 
 const MEDIA_TYPES = ['application/json', 'application/yaml', 'application/cbor', 'application/vnd.kubernetes.protobuf'];
 
-/** What the API server refuses of the kubelet's Node, or never gets. */
+/** Values for which the API server rejects the kubelet's Node, or never receives it. */
 function registration(flight: Preflight): void {
   const type = flight.text('contentType');
   if (type !== '' && !MEDIA_TYPES.includes(type.split(';', 1)[0]?.trim() ?? ''))
@@ -80,13 +80,13 @@ function registration(flight: Preflight): void {
   }
 }
 
-/** All IDs that user namespaces can have: 32 bits, of which the kubelet leaves the first share to the host. */
+/** Number of IDs for user namespaces: 32 bits; the kubelet leaves the first range to the host. */
 const ALL_IDS = 1n << 32n;
 
 function userNamespaces(flight: Preflight): void {
   const field = 'userNamespaces.idsPerPod';
   const given = flight.value(field);
-  // The kubelet's user in /etc/subuid decides instead.
+  // An entry of the user `kubelet` in /etc/subuid takes precedence over the field.
   if ((typeof given !== 'number' && typeof given !== 'bigint') || flight.host.kubeletSubIds === true) return;
   const ids = BigInt(given);
   if (ids <= 0n || !flight.gate('UserNamespacesSupport')) return;
@@ -96,7 +96,7 @@ function userNamespaces(flight: Preflight): void {
     flight.add(field, 'ids-per-pod', 'is too large: there are not enough IDs for maxPods pods');
 }
 
-/** A cgroup is enforced by what is reserved for it. */
+/** An entry of enforceNodeAllocatable needs the reservation that it names. */
 function enforced(flight: Preflight): void {
   const kinds = flight.texts('enforceNodeAllocatable');
   for (const [kind, field] of [
@@ -111,15 +111,15 @@ function enforced(flight: Preflight): void {
       );
 }
 
-/** Rules about what the kubelet takes and pods suffer from, on any machine. */
+/** Rules for values with which the kubelet runs but pods have problems, on any machine. */
 export const POD_RULES: ReadonlySet<string> = new Set(['cgroup-driver', 'cluster-dns', 'eviction-share', 'image-locks']);
 
-/** A threshold above which a node evicts pods nearly always; 100% switches a signal off. */
+/** Above this threshold, in percent, a node evicts pods nearly always; 100% disables a signal. */
 const HIGH_SHARE = 80;
 
 const IMAGE_LOCKS = 31;
 
-/** What the kubelet starts with, and its pods do not. Only warnings: it is healthy under all of it, until it pulls an image. */
+/** Values with which the kubelet starts but its pods do not. Only warnings: the kubelet stays healthy, until it pulls an image. */
 function checkPods(flight: Preflight): void {
   const driver = flight.text('cgroupDriver');
   if (driver !== '' && driver !== 'systemd' && driver !== 'cgroupfs')
@@ -134,7 +134,7 @@ function checkPods(flight: Preflight): void {
       'cluster-dns',
       'holds an entry that is not an IP address: the kubelet leaves it out, and pods have no DNS server from it',
     );
-  // Up to 1.36: it counts the locks of images by this field, and has no more than 31.
+  // Up to 1.36 the number of image locks follows this field, with a maximum of 31.
   if (flight.minor < 37 && flight.number('maxParallelImagePulls') > IMAGE_LOCKS && flight.gate('KubeletEnsureSecretPulledImages'))
     flight.warn(
       'maxParallelImagePulls',

@@ -2,7 +2,7 @@ import type { JsonObject, KubeletFacts, PemFacts } from '../contract.ts';
 import { oneOf } from '../rules/resources.ts';
 import { Preflight } from '../rules/validation.ts';
 
-/** The kubelet's own server: addresses, ports, who may use it. */
+/** The kubelet's own server: addresses, ports, authentication and authorization. */
 export function checkServer(flight: Preflight): void {
   oneOf(flight, 'authorization.mode', ['AlwaysAllow', 'Webhook']);
   oneOf(flight, 'configMapAndSecretChangeDetectionStrategy', ['Get', 'Cache', 'Watch']);
@@ -12,7 +12,7 @@ export function checkServer(flight: Preflight): void {
   taken(flight);
 }
 
-/** Webhook authentication and authorization ask the API server, so the kubelet must have a way to it. */
+/** Webhook authentication and authorization need the API server, so the kubelet must have a kubeconfig. */
 function standalone(flight: Preflight): void {
   const { args } = flight.kubelet;
   if (args.length === 0 || args.some((arg) => /^--(?:bootstrap[-_])?kubeconfig(?:=|$)/.test(arg))) return;
@@ -52,17 +52,17 @@ const SERVERS = [
   { field: 'healthzPort', at: 'healthzBindAddress' },
 ];
 
-/** The ports that a kubelet with this defaulted configuration listens on: those that are free for it when it is restarted. */
+/** The ports on which a kubelet with this defaulted configuration listens; they become free when it is restarted. */
 export function portsOfKubelet(defaulted: JsonObject, kubelet: KubeletFacts): number[] {
   return serversOfKubelet(defaulted, kubelet).map(({ port }) => port);
 }
 
-/** The same with the field and the address of each. */
+/** As {@link portsOfKubelet}, with field and address of each. */
 export function serversOfKubelet(defaulted: JsonObject, kubelet: KubeletFacts): { field: string; address: string; port: number }[] {
   return serversOf(new Preflight(defaulted, {}, kubelet));
 }
 
-/** By the field that says so. */
+/** The kubelet's servers that are on, with the field of the port. */
 function serversOf(flight: Pick<Preflight, 'number' | 'text' | 'flag' | 'value'>): { field: string; address: string; port: number }[] {
   return SERVERS.flatMap(({ field, at }) => {
     const port = Number(flight.number(field));
@@ -71,7 +71,7 @@ function serversOf(flight: Pick<Preflight, 'number' | 'text' | 'flag' | 'value'>
   });
 }
 
-/** What somebody else listens on. The kubelet ends, but for healthz: there it lives, and is never healthy. */
+/** Ports on which another program listens. The kubelet exits; for the healthz port it keeps running but never becomes healthy. */
 function taken(flight: Preflight): void {
   for (const { field, address, port } of serversOf(flight)) {
     const others = flight.host.listening?.filter((other) => other.port === port) ?? [];
@@ -105,7 +105,7 @@ export function isAddress(text: string): boolean {
 /** Every address of the machine, in either family. */
 export const isWildcard = (address: string): boolean => address === '0.0.0.0' || address === '::';
 
-/** The one way to write it, so that two can be compared; as it is where it is no address. */
+/** The canonical form of an IP address, for comparison; the text itself where it is not an address. */
 export function canonical(address: string): string {
   if (!address.includes(':') || !isAddress(address)) return address;
   const { hostname } = new URL(`http://[${address}]`);
@@ -135,9 +135,9 @@ const CIPHERS = new Set(
   ].flatMap(([prefix, suites]) => (suites as string[]).map((suite) => `${String(prefix)}${suite}`)),
 );
 
-/** One of these is what HTTP/2 cannot be spoken without; the kubelet's server does not start then. */
+/** HTTP/2 requires one of these suites; without it the kubelet's server does not start. */
 const HTTP2_SUITES = ['TLS_ECDHE_RSA_WITH_AES_128_GCM_SHA256', 'TLS_ECDHE_ECDSA_WITH_AES_128_GCM_SHA256'];
-/** Go's numbers of curves: P-256, P-384, P-521, X25519, and the three that add ML-KEM. */
+/** Go's curve IDs: P-256, P-384, P-521, X25519, and the three hybrids with ML-KEM. */
 const CURVES = [23, 24, 25, 29, 4587, 4588, 4589];
 
 /** Versions, cipher suites, curves, certificates and keys of the kubelet's server. */
@@ -147,7 +147,7 @@ export function checkTls(flight: Preflight): void {
   const least = flight.text('tlsMinVersion');
   if (least !== '' && !TLS_VERSIONS.includes(least))
     flight.add('tlsMinVersion', 'tls-version', `must be one of ${TLS_VERSIONS.join(', ')}`);
-  // TLS 1.3 has suites of its own, which cannot be chosen.
+  // The suites of TLS 1.3 cannot be configured.
   const isServing = flight.value('enableServer') !== false && least !== 'VersionTLS13';
   if (isServing && suites.length > 0 && suites.every((name) => CIPHERS.has(name) && !HTTP2_SUITES.includes(name)))
     flight.add('tlsCipherSuites', 'http2-cipher', `must hold ${HTTP2_SUITES.join(' or ')}, which HTTP/2 needs`);
@@ -163,7 +163,7 @@ function curves(flight: Preflight): void {
   if (new Set(given).size < given.length) flight.add(field, 'curve', 'holds a curve twice');
 }
 
-/** What the files hold, where it could be read: the kubelet ends when it cannot use them. */
+/** The content of the certificate files, where it could be read: the kubelet exits when it cannot use them. */
 function certificates(flight: Preflight): void {
   const { pem, tlsPairMatches } = flight.host;
   const look = (field: string, isUsable: (facts: PemFacts) => boolean, text: string): boolean => {
@@ -174,7 +174,7 @@ function certificates(flight: Preflight): void {
   };
   const hasCertificates = ({ certificates: count, damaged }: PemFacts): boolean => count > 0 && !damaged;
   look('authentication.x509.clientCAFile', hasCertificates, 'names a file that holds no certificate that can be used');
-  // A kubelet that asks the API server for its certificate reads neither.
+  // A kubelet that requests its certificate from the API server reads neither file.
   if (flight.flag('serverTLSBootstrap')) return;
   const isCertificate = look('tlsCertFile', hasCertificates, 'names a file that holds no certificate that can be used');
   const isKey = look('tlsPrivateKeyFile', ({ keys }) => keys > 0, 'names a file that holds no private key');
@@ -183,8 +183,8 @@ function certificates(flight: Preflight): void {
 }
 
 /**
- * Ports that programs of Kubernetes listen on. The agent starts before the kubelet, and with it before every static pod: on one of these it
- * would keep a control plane from coming up after a reboot.
+ * Ports of Kubernetes programs. The agent starts before the kubelet, and so before every static pod: if it listened on one of these, a control plane
+ * could not start after a reboot.
  */
 const KUBERNETES_PORTS: ReadonlyMap<number, string> = new Map([
   [10248, 'the kubelet (health)'],
@@ -199,7 +199,7 @@ const KUBERNETES_PORTS: ReadonlyMap<number, string> = new Map([
   [10259, 'kube-scheduler'],
 ]);
 
-/** The program that `port` belongs to; undefined for a port that the agent may use. */
+/** The program to which `port` belongs; undefined for a port that the agent may use. */
 export function ownerOfPort(port: number): string | undefined {
   return KUBERNETES_PORTS.get(port);
 }

@@ -5,7 +5,7 @@ import { isObject, own, words } from '../decode/document.ts';
 import { goUrlScheme, type Validator, wrongImagePattern } from './validation.ts';
 import { goDuration, SECOND } from '../../../base/go-duration.ts';
 
-/** Rules that came after 1.20, for the node, its images, its server and its memory. */
+/** Rules added after 1.20, for the node, its images, its server and its memory. */
 export function validateModernNode(validator: Validator): void {
   images(validator);
   taints(validator);
@@ -67,7 +67,7 @@ function credentials(validator: Validator): void {
     validator.add(listField, 'allowlist-policy', `needs ${field} NeverVerifyAllowlistedImages`);
     return;
   }
-  // The kubelet names the first that is wrong.
+  // The kubelet reports only the first invalid image.
   for (const image of allowed) {
     const [rule, text] = wrongImagePattern(image, validator.minor) ?? [];
     if (rule === undefined || text === undefined) continue;
@@ -126,7 +126,7 @@ function reservedMemory(validator: Validator): void {
   }
 }
 
-/** Rules that came after 1.20, for pods, logs and tracing. */
+/** Rules added after 1.20, for pods, logs and tracing. */
 export function validateModernPods(validator: Validator): void {
   logs(validator);
   memory(validator);
@@ -202,7 +202,7 @@ function memory(validator: Validator): void {
 function tracing(validator: Validator): void {
   const given = validator.value('tracing');
   if (!isObject(given)) return;
-  // Without the gate the kubelet looks at nothing else of it.
+  // Without the gate the kubelet checks nothing else of `tracing`.
   if (!validator.gate('KubeletTracing')) return validator.add('tracing', 'gate', 'needs feature gate KubeletTracing');
   const rate = own(given, 'samplingRatePerMillion');
   if (typeof rate === 'number' && (rate < 0 || rate > 1_000_000))

@@ -74,7 +74,7 @@ function enforcement(validator: Validator): void {
   }
 }
 
-/** 1.32 and later know forms of the reservations that take away CPU only, and name cgroupsPerQOS for every entry that needs it. */
+/** 1.32 and later have variants of the reservations that limit CPU only, and report cgroupsPerQOS for every entry that needs it. */
 function modernEnforcement(validator: Validator): void {
   const field = 'enforceNodeAllocatable';
   const entries = validator.texts(field);
@@ -124,12 +124,12 @@ function reservedCpus(validator: Validator): void {
   if (parseCpuset(cpus, validator.minor >= 26) === undefined) validator.add(field, 'cpuset', 'must be a list of CPUs such as 0-3,8');
 }
 
-/** Every CPU that a kernel can have, 8,192, listed one by one takes 40,000 letters. */
+/** Longest CPU list, in characters: all 8,192 CPUs that a kernel can have, listed one by one, take 40,000. */
 const MAX_LETTERS = 40_960;
 
 /**
- * CPU numbers of a list such as `0-3,8`, ascending, or undefined when it is none.
- * @param strict - kubelets from 1.26 on: a range may not run backwards. Older ones take that, and what has two dashes, as no CPU at all
+ * CPU numbers of a list such as `0-3,8`, ascending, or undefined for an invalid list.
+ * @param strict - kubelets from 1.26 on: a range must not be descending. Older ones read such a range, and one with two dashes, as no CPUs
  */
 export function parseCpuset(
   text: string,
@@ -151,7 +151,7 @@ export function parseCpuset(
   return { parts };
 }
 
-/** A whole number as Go's Atoi takes it, up to 64 bits. */
+/** A whole number in the syntax of Go's Atoi, up to 64 bits. */
 function whole(text: string): number | undefined {
   if (!/^[+-]?[0-9]{1,300}$/.test(text)) return undefined;
   const value = BigInt(text.replace(/^\+/, ''));

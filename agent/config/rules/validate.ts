@@ -9,9 +9,9 @@ import { SECOND } from '../../../base/go-duration.ts';
 
 /**
  * Validates a configuration by all rules of the kubelet's own validation, for the version in `against`; every broken rule is reported.
- * Feature gates come first, as there: without knowing which are on, the rest cannot be validated, and is not.
- * @param defaulted - what `applyDefaults` made (the rules look at defaults too)
- * @returns findings without values; empty when the kubelet would go on to start
+ * Feature gates come first, as in the kubelet: the other rules depend on the gates, so they are skipped where a gate is invalid.
+ * @param defaulted - result of `applyDefaults` (the rules check defaults too)
+ * @returns findings without values; empty when the kubelet's validation would pass
  */
 export function validate(defaulted: JsonObject, against: Against): Finding[] {
   const gates = validateGates(defaulted, against);
@@ -27,7 +27,7 @@ export function validate(defaulted: JsonObject, against: Against): Finding[] {
   return cappedFindings(validator.findings);
 }
 
-/** All of it at once, for people: what does not depend on gates that are wrong is validated as if they were not there. */
+/** All rules at once, for people: invalid gates are reported and then ignored for the other rules. */
 export function validateAll(defaulted: JsonObject, against: Against): Finding[] {
   const gates = validateGates(defaulted, against);
   if (gates.length === 0) return validate(defaulted, against);
@@ -37,7 +37,7 @@ export function validateAll(defaulted: JsonObject, against: Against): Finding[] 
   return cappedFindings(gates, validate({ ...defaulted, featureGates: Object.fromEntries(right) }, against));
 }
 
-/** Gates that the kubelet does not know, that it no longer lets anyone change, or that need another one. It refuses all three. */
+/** Gates that the kubelet does not have, that are locked, or whose dependency is off. It rejects all three. */
 function validateGates(config: JsonObject, against: Against): Finding[] {
   const { version, knownGates } = against;
   const given = own(config, 'featureGates');
@@ -46,7 +46,7 @@ function validateGates(config: JsonObject, against: Against): Finding[] {
     const field = `featureGates.${name}`;
     const gate = gateNamed(name, version, knownGates);
     if (gate === undefined) {
-      if (version.newer !== undefined) continue; // it may have been added since: see warnOfGates
+      if (version.newer !== undefined) continue; // the gate may be newer than the tables: see warnOfGates
       findings.push({
         field,
         rule: 'unknown-gate',
@@ -63,7 +63,7 @@ function validateGates(config: JsonObject, against: Against): Finding[] {
   return findings.length > 0 ? findings : brokenDependencies(config, against);
 }
 
-/** Gates that are on while one that they need is off. The kubelet looks at these only when it knows all gates that are set. */
+/** Gates that are on while a gate that they need is off. The kubelet checks this only when all gates that are set exist. */
 function brokenDependencies(config: JsonObject, { version, flags, knownGates }: Against): Finding[] {
   const enabled = enabledGates(config, version, flags, knownGates);
   const given = own(config, 'featureGates');
@@ -73,7 +73,7 @@ function brokenDependencies(config: JsonObject, { version, flags, knownGates }: 
   return [...Map.groupBy(broken, ({ needs }) => needs)].map(([needs, pairs]): Finding => {
     const gates = pairs.map(({ gate }) => gate);
     const [only = ''] = gates;
-    // The one that the configuration turns on, and not the one that it leaves off, is what its author has in mind.
+    // Report the gate that the configuration sets, rather than the one that it leaves at its default.
     if (!isSet(needs) && gates.length === 1 && isSet(only)) {
       const field = `featureGates.${only}`;
       return {
@@ -89,7 +89,7 @@ function brokenDependencies(config: JsonObject, { version, flags, knownGates }: 
   });
 }
 
-/** Gates that the tables do not have, of a kubelet that is newer than they are: it may know them, and would refuse to start if it does not. */
+/** Warnings for gates that the tables lack, for a kubelet newer than the tables: it does not start if it lacks them too. */
 export function warnOfGates(config: JsonObject, { version, knownGates }: Against): Finding[] {
   const given = own(config, 'featureGates');
   if (version.newer === undefined || !isObject(given)) return [];

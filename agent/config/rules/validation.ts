@@ -13,7 +13,7 @@ import { isList, isObject, own } from '../decode/document.ts';
 import { enabledGates, type KnownGates } from '../gates/gates.ts';
 import { gatesOnCommandLine } from '../flags.ts';
 
-/** What rules depend on besides the configuration. */
+/** What the rules depend on beside the configuration. */
 export interface Against {
   version: KubeletVersion;
   /** Feature gates set on the kubelet's command line. */
@@ -22,7 +22,7 @@ export interface Against {
   knownGates?: KnownGates;
 }
 
-/** A defaulted configuration under evaluation: typed looks at its values, and the findings so far. */
+/** A defaulted configuration with typed access to its values, and the findings so far. */
 export class Validator {
   readonly findings: Finding[] = [];
   readonly config: JsonObject;
@@ -37,14 +37,14 @@ export class Validator {
     this.gate = enabledGates(defaulted, against.version, against.flags, against.knownGates);
   }
 
-  /** Notes that `field` breaks `rule`. The text continues the field's name and holds no value. */
+  /** Adds a finding that `field` breaks `rule`. The text continues the field's name and has no value. */
   add(field: string, rule: string, text: string): void {
     this.keep(this.findings, field, rule, text);
   }
 
-  /** Of ten thousand entries of a list that break a rule the first hundred are named, as the kubelet does, and the others counted. */
+  /** Keeps the first {@link MAX_FINDINGS} findings and counts the others, since a list may have ten thousand invalid entries. */
   protected keep(findings: Finding[], field: string, rule: string, text: string): void {
-    // What will be counted only is not worded.
+    // No text is built for findings that are only counted.
     if (findings.length >= MAX_FINDINGS) {
       const last = findings.at(-1);
       if (last?.more === undefined) findings.push(andMore(1));
@@ -98,7 +98,7 @@ export class Validator {
   }
 }
 
-/** A configuration in question, with what the node shows; errors and warnings so far. */
+/** A configuration to check with the facts about the host; errors and warnings so far. */
 export class Preflight extends Validator {
   readonly warnings: Finding[] = [];
   readonly host: HostFacts;
@@ -114,15 +114,15 @@ export class Preflight extends Validator {
     this.kubelet = kubelet;
   }
 
-  /** Something that depends on a fact about the host that nobody gave us, or that hurts without being fatal. */
+  /** Adds a warning: for a condition that depends on an unknown fact about the host, or that is harmful but not fatal. */
   warn(field: string, rule: string, text: string): void {
     this.keep(this.warnings, field, rule, text);
   }
 }
 
 /**
- * The scheme of a URL, in small letters, as Go's net/url reads it; '' for none, undefined for a text that it refuses to parse.
- * The addresses inside of brackets are not looked into: which of them Go takes changed with its releases.
+ * The scheme of a URL in lower case, as Go's net/url parses it; '' for none, undefined for a text that Go rejects.
+ * Addresses in brackets are not checked: which of them Go accepts changed between its releases.
  */
 export function goUrlScheme(text: string): string | undefined {
   const [main = '', ...fragments] = text.split('#');
@@ -131,7 +131,7 @@ export function goUrlScheme(text: string): string | undefined {
   if (scheme === undefined && main.startsWith(':')) return undefined;
   const rest = (scheme === undefined ? main : main.slice(scheme.length + 1)).replace(/\?.*$/s, '');
   if (!rest.startsWith('/')) {
-    // What follows a scheme without a slash is opaque; without a scheme a colon would look like one.
+    // Text after a scheme without a slash is opaque; without a scheme, a colon in the first segment is invalid.
     return scheme === undefined && rest.split('/')[0]?.includes(':') === true ? undefined : (scheme ?? '').toLowerCase();
   }
   const [, authority = '', path = rest] = rest.startsWith('//') ? (/^\/\/([^/]*)(.*)$/s.exec(rest) ?? []) : [];
@@ -145,7 +145,7 @@ function isAuthority(authority: string): boolean {
   const [user, host] = [authority.slice(0, Math.max(0, at)), authority.slice(at + 1)];
   if (!/^[-\w.:~!$&'()*+,;=%@]*$/.test(user) || !escapesWell(user)) return false;
   const [address, port] = host.startsWith('[') ? bracketed(host) : plain(host);
-  // Only bytes beyond ASCII, and the percent sign itself, may be escaped in a host.
+  // In a host, only bytes beyond ASCII and the percent sign itself may be escaped.
   const letters = address.replace(/%(?:25|[89a-fA-F][0-9a-fA-F])/g, '');
   return /^(?::[0-9]*)?$/.test(port) && !/[^-\w.~!$&'()*+,;=:[\]<>"\x80-\u{10ffff}]/u.test(letters);
 }
@@ -166,13 +166,13 @@ const PART = /[a-z0-9]+(?:(?:[._]|__|-+)[a-z0-9]+)*/;
 const NAME = new RegExp(`^(?:${HOST.source}/)?(${PART.source}(?:/${PART.source})*)$`);
 const MAX_NAME = 255;
 
-/** First minor that takes names without the host of a registry; before they are refused, as if they had a tag. */
+/** First minor that accepts names without the host of a registry; earlier ones reject them as if they had a tag. */
 const HOST_OPTIONAL_SINCE = 36;
 
 /**
- * What is wrong with an entry of preloadedImagesVerificationAllowlist for a kubelet of `minor`: a repository, or a prefix of some that
- * ends with `/*`, of which nothing else is looked at.
- * @returns rule and text, undefined for an entry that the kubelet takes
+ * What is wrong with an entry of preloadedImagesVerificationAllowlist for a kubelet of `minor`: an entry is a repository, or a prefix that ends with
+ * `/*`, in which the rest is not checked.
+ * @returns rule and text, undefined for an entry that the kubelet accepts
  */
 export function wrongImagePattern(pattern: string, minor: number): readonly [rule: string, text: string] | undefined {
   if (pattern.trim() !== pattern) return ['allowlist-spaces', 'may not hold entries with spaces at their ends'];

@@ -15,24 +15,24 @@ import {
 /** Data key of a ConfigMap that holds the signature of all others. */
 export const SIGNATURE_KEY = 'kubelet.sig';
 
-/** What a signature is of. */
+/** The content that a signature covers. */
 export interface SignedPayload {
-  /** All data keys; {@link SIGNATURE_KEY} is left out of what is signed. */
+  /** All data keys; the signature does not cover {@link SIGNATURE_KEY}. */
   files: ReadonlyMap<string, Uint8Array>;
   kubeletConfigKey: string;
-  /** Value of the annotation dkc.dev/allow; it lets dangerous fields through, so that it counts only where it is signed. */
+  /** Value of the annotation dkc.dev/allow. It allows dangerous fields, so the signature must cover it. */
   allow: string | undefined;
 }
 
 /**
- * The text that is signed: one line each, every line ended by a newline.
+ * The text that is signed; every line ends with a newline.
  *
  *     dkc-kubelet-config v1
  *     kubeletConfigKey KEY
  *     allow FIELD,FIELD             only with an annotation dkc.dev/allow that names something: no blanks, sorted, each name once
  *     HEX  KEY                      for every data key but kubelet.sig: as sha256sum prints it, the lines sorted by their bytes
  *
- * So `sha256sum KEY.. | LC_ALL=C sort` makes all lines of files. Nothing of it can be read in two ways: keys and field names hold no blanks.
+ * So `sha256sum KEY.. | LC_ALL=C sort` prints all lines of files. The text is unambiguous: keys and field names have no spaces.
  * @throws {@link SignatureError} for a name in the annotation that is not visible ASCII
  */
 export function signedMessage({ files, kubeletConfigKey, allow }: SignedPayload): string {
@@ -44,7 +44,7 @@ export function signedMessage({ files, kubeletConfigKey, allow }: SignedPayload)
   return [`dkc-kubelet-config v1`, `kubeletConfigKey ${kubeletConfigKey}`, ...allowed, ...sorted].map((line) => `${line}\n`).join('');
 }
 
-/** What an annotation dkc.dev/allow names, as it is signed. */
+/** The names in an annotation dkc.dev/allow, as they are signed. */
 export function allowedNames(allow: string | undefined): string[] {
   const names = (allow ?? '').split(',').map((name) => name.trim());
   const sorted = [...new Set(names.filter((name) => name !== ''))].toSorted((a, b) => (a < b ? -1 : 1));
@@ -53,7 +53,7 @@ export function allowedNames(allow: string | undefined): string[] {
   return sorted;
 }
 
-/** Who signed; or the finding that says why nobody did whom this node knows. */
+/** The signer, or the finding why there is no valid signature by a key of this node. */
 export type SignatureResult = { ok: true; signer: Pick<SignatureKey, 'name' | 'fingerprint'> } | { ok: false; finding: Finding };
 
 /** @param configMap - `NAMESPACE/NAME` for messages; absent where the payload comes from files */
@@ -61,7 +61,7 @@ export type SignatureCheck = (payload: SignedPayload, configMap?: string) => Sig
 
 /**
  * Reads the signatureKeys of a policy.
- * @throws {ActionError} that names the first line that is no key
+ * @throws {ActionError} that names the first invalid line
  */
 export function parseSignatureKeys(lines: readonly string[]): SignatureKey[] {
   return lines.map((line, index) => {
@@ -74,7 +74,7 @@ export function parseSignatureKeys(lines: readonly string[]): SignatureKey[] {
   });
 }
 
-/** The check of one policy: does a payload have a signature by one of `keys`? Never throws, whatever the payload holds. */
+/** The check of one policy: whether a payload has a signature by one of `keys`. The returned function never throws. */
 export function signatureCheck(keys: readonly SignatureKey[]): SignatureCheck {
   return (payload, configMap) => {
     const found = verifyPayload(payload, keys);
@@ -82,7 +82,7 @@ export function signatureCheck(keys: readonly SignatureKey[]): SignatureCheck {
   };
 }
 
-/** `reason` goes on after `kubelet.sig`; `remedy` is what to do. */
+/** `reason` continues a sentence after `kubelet.sig`; `remedy` is the fix. */
 export type Verified = Extract<SignatureResult, { ok: true }> | { ok: false; reason: string; remedy: string };
 
 const sign = 'sign it with dkc sign, and put the signature into the ConfigMap as kubelet.sig';
@@ -119,7 +119,7 @@ function messageOf({ reason, remedy }: Extract<Verified, { ok: false }>, configM
   return `${SIGNATURE_KEY}${where} ${reason}, and the field policy of this node accepts signed configurations only (signatureKeys): ${remedy}`;
 }
 
-/** What `ssh-keygen -Y sign -n` and `-Y verify -n` are given: a signature made for another purpose, such as a git commit, does not count. */
+/** Namespace for `ssh-keygen -Y sign -n` and `-Y verify -n`: a signature for another purpose, such as a git commit, is not valid. */
 export const NAMESPACE = 'dkc-kubelet-config';
 /** Longest `kubelet.sig`, in bytes. A signature of an RSA key of 16,384 bits has 6 kB. */
 export const MAX_SIGNATURE = 16 * 1024;
@@ -128,20 +128,20 @@ const MAGIC = 'SSHSIG';
 const BEGIN = '-----BEGIN SSH SIGNATURE-----';
 const END = '-----END SSH SIGNATURE-----';
 
-/** A signature as it came: nothing in it is believed before {@link isSignatureOf}. */
+/** A parsed signature, not verified: see {@link isSignatureOf}. */
 export interface SshSignature {
-  /** The key that it says it is of. */
+  /** The public key that the signature names. */
   publicKey: Buffer;
   namespace: string;
   reserved: Buffer;
   hash: 'sha256' | 'sha512';
-  /** Algorithm, and what that made of the message. */
+  /** The algorithm and the raw signature. */
   signature: Buffer;
 }
 
 /**
  * Reads an armored SSH signature (OpenSSH's PROTOCOL.sshsig, version 1).
- * @throws {@link SignatureError}, whatever the text is
+ * @throws {@link SignatureError} for any invalid text
  */
 export function parseSshSignature(text: string): SshSignature {
   if (text.length > MAX_SIGNATURE) throw new SignatureError(`it is longer than ${MAX_SIGNATURE} bytes`);
@@ -161,7 +161,7 @@ export function parseSshSignature(text: string): SshSignature {
   return { publicKey, namespace, reserved, hash, signature };
 }
 
-/** The key that a signature names; only its fingerprint may be said of it before it is found among those of a policy. @throws {@link SignatureError} */
+/** The key that a signature names. Until it is found in a policy, messages must show only its fingerprint. @throws {@link SignatureError} */
 export function signatureKeyOf({ publicKey }: SshSignature): PublicKey {
   return parsePublicKey(publicKey);
 }
@@ -188,7 +188,7 @@ export function isSignatureOf(message: Uint8Array, signature: SshSignature, key:
   return isValid(algorithm, Buffer.concat([sha256(key.application), flags, counter, sha256(signed)]), raw, key);
 }
 
-/** Flag of an authenticator's signature: somebody touched it. */
+/** Flag of an authenticator's signature: a user touched the authenticator. */
 const USER_PRESENT = 1;
 
 const rsaHashes: Readonly<Record<string, string>> = { 'rsa-sha2-256': 'sha256', 'rsa-sha2-512': 'sha512' };
@@ -208,7 +208,7 @@ function isValid(algorithm: string, data: Buffer, raw: Buffer, { type, key, widt
   }
 }
 
-/** ECDSA's two numbers, each in as many bytes as its curve has. */
+/** The two numbers of an ECDSA signature, each padded to the bytes of its curve. */
 function fixedWidth(raw: Buffer, width: number): Buffer {
   const reader = new WireReader(raw);
   const numbers = [reader.positive(), reader.positive()];

@@ -3,29 +3,29 @@ import { createHash, createPublicKey, type JsonWebKey, type KeyObject } from 'no
 /** Longest line with a public key, in characters. An RSA key of 16,384 bits has 2,800. */
 const MAX_KEY_LINE = 16 * 1024;
 const MIN_RSA_BITS = 2048;
-/** OpenSSH takes no larger ones either. */
+/** Largest RSA key, in bits; OpenSSH has the same limit. */
 const MAX_RSA_BITS = 16_384;
-/** Characters of a comment that names a signer. */
+/** Longest name of a signer, in characters. */
 const MAX_SIGNER_NAME = 100;
 
-/** A public key as OpenSSH has it, ready to verify with. */
+/** An OpenSSH public key, parsed for verification. */
 export interface PublicKey {
-  /** As in the key itself: `ssh-ed25519`. */
+  /** The type in the key's encoding: `ssh-ed25519`. */
   type: string;
-  /** The key in SSH's own encoding: two keys are one where these bytes are the same. */
+  /** The key in SSH's encoding: two keys are the same where these bytes are equal. */
   blob: Buffer;
   key: KeyObject;
   /** `SHA256:...`, as `ssh-keygen -l` prints it. */
   fingerprint: string;
-  /** Of ECDSA: bytes of each of the two numbers of a signature. */
+  /** For ECDSA: bytes of each of the two numbers of a signature. */
   width?: number;
-  /** Of FIDO keys (`sk-...`): what the authenticator signs for, `ssh:` unless the owner chose another. */
+  /** For FIDO keys (`sk-...`): the application that the authenticator signs for, `ssh:` unless the owner chose another. */
   application?: Buffer;
 }
 
-/** A key that a policy accepts signatures of. */
+/** A key whose signatures a policy accepts. */
 export interface SignatureKey extends PublicKey {
-  /** The comment of its line, at most 100 characters; without one the fingerprint. Says who signed, in `dkc status`, journal and log. */
+  /** The comment of the key's line, at most 100 characters; without one the fingerprint. Names the signer in `dkc status`, journal and log. */
   name: string;
 }
 
@@ -48,7 +48,7 @@ export const KEY_TYPES: readonly string[] = [
 
 /**
  * Reads a public key in SSH's encoding (RFC 4253 section 6.6, RFC 5656, RFC 8709, OpenSSH's PROTOCOL.u2f).
- * @throws {@link SignatureError} for another type, an RSA key of less than 2,048 bits, and whatever is no key
+ * @throws {@link SignatureError} for another type, an RSA key of less than 2,048 bits, and any other bytes
  */
 export function parsePublicKey(blob: Uint8Array): PublicKey {
   const reader = new WireReader(blob);
@@ -113,12 +113,12 @@ export function parseKeyLine(line: string): SignatureKey {
   return { ...key, name: name === '' ? key.fingerprint : name };
 }
 
-/** Why a signature or a public key is not accepted. The message goes on after its subject: `it ends too early`. */
+/** Why a signature or a public key is not accepted. The message follows the name of its subject: `it ends too early`. */
 export class SignatureError extends Error {
   override name = 'SignatureError';
 }
 
-/** Reads the data types of RFC 4251, section 5. Every read that goes past the end is a {@link SignatureError}; nothing is copied. */
+/** Reads the data types of RFC 4251, section 5. A read past the end throws a {@link SignatureError}; nothing is copied. */
 export class WireReader {
   readonly #bytes: Buffer;
   #at = 0;
@@ -141,7 +141,7 @@ export class WireReader {
     return this.bytes(4).readUInt32BE();
   }
 
-  /** A `string`: its length and so many bytes. */
+  /** A `string`: its length and that many bytes. */
   string(): Buffer {
     return this.bytes(this.uint32());
   }
@@ -163,7 +163,7 @@ export class WireReader {
     return isPadded ? number.subarray(1) : number;
   }
 
-  /** @throws {@link SignatureError} where something is left */
+  /** @throws {@link SignatureError} where bytes are left */
   end(): void {
     if (this.#at !== this.#bytes.length) throw new SignatureError('it has bytes after its end');
   }
@@ -177,7 +177,7 @@ export function wireString(bytes: Uint8Array | string): Buffer {
   return Buffer.concat([length, content]);
 }
 
-/** Strict base64: padded, no other characters, no bits that decode to nothing. */
+/** Strict base64: padded, no other characters, no unused bits set. */
 export function fromBase64(text: string): Buffer {
   const bytes = Buffer.from(text, 'base64');
   if (bytes.toString('base64') !== text) throw new SignatureError('it is not base64');

@@ -1,6 +1,6 @@
 import { type Document, type ErrorCode, isCollection, isScalar, visit } from 'yaml';
 
-/** What the library's codes mean, in words that fit behind `the text is not YAML: line 5, column 3: `. */
+/** Texts for the library's error codes, to follow `the text is not YAML: line 5, column 3: `. */
 const WORDS: Partial<Record<ErrorCode, string>> = {
   ALIAS_PROPS: 'an alias (*) takes neither anchor nor tag',
   BAD_ALIAS: 'an alias (*) needs a name of an anchor behind it',
@@ -39,10 +39,10 @@ export function placeAt(text: string, offset: number): Place {
   return { line: before.split('\n').length, column: offset - start + 1 };
 }
 
-/** A stretch of a text: a scalar, or what is between brackets. A tab in it, or behind it, may stand at column `least` or further right. */
+/** A range of a text: a scalar, or the text between brackets. A tab in or after the range is allowed from column `least` on. */
 type Stretch = { from: number; to: number; least: number };
 
-/** Stretches of a text, in their order; one that begins in another is part of it. */
+/** The ranges of a text, in their order; a range that begins inside another one is part of it. */
 class Stretches {
   readonly #all: Stretch[] = [];
 
@@ -52,7 +52,7 @@ class Stretches {
     else last.to = Math.max(last.to, to);
   }
 
-  /** The last stretch that begins at or before `at`. */
+  /** The last range that begins at or before `at`. */
   before(at: number): Stretch | undefined {
     let [low, high] = [0, this.#all.length];
     while (low < high) {
@@ -68,7 +68,7 @@ class Stretches {
   }
 }
 
-/** A tab at the start of a line, or behind the marks that a line begins with: `- `, `? `, and the `: ` of a key that has a question mark. */
+/** A tab at the start of a line, or after the indicators at its start: `- `, `? `, and the `: ` of an explicit key. */
 const LEADING_TAB = /^( *)((?:[-?:] +)*[-?:]?)\t/gm;
 
 export function hasLeadingTab(text: string): boolean {
@@ -76,9 +76,9 @@ export function hasLeadingTab(text: string): boolean {
 }
 
 /**
- * Where a line of block style begins with a tab: goyaml refuses what the YAML library lets pass. A tab may stand at the start of a line
- * inside of brackets and quotes, and, further right than what the line belongs to, in a block scalar and where an unquoted scalar may go on.
- * @param document - what the library made of `text`, with its tokens; it is gone through once, however many lines begin so
+ * Where a line of block style begins with a tab: goyaml rejects it, the YAML library does not. A tab at the start of a line is allowed inside of
+ * brackets and quotes, and, to the right of the parent's indentation, in a block scalar and in the continuation of an unquoted scalar.
+ * @param document - the library's result for `text`, with tokens; walked once, for any number of such lines
  * @returns the offset of the tab, or undefined
  */
 export function misplacedTab(document: Document.Parsed, text: string): number | undefined {
@@ -99,7 +99,7 @@ export function misplacedTab(document: Document.Parsed, text: string): number | 
   let [seen, lastText] = [0, 0];
   for (const { index: line, [0]: lead, [1]: spaces = '', [2]: marks = '' } of text.matchAll(LEADING_TAB)) {
     if (line >= end) break;
-    // The end of the last text before the line, looked for from where the line before left off.
+    // Find the end of the last text before the line; continue at the position of the previous line.
     for (; seen < line; seen++) if (!/\s/.test(text[seen] ?? '')) lastText = seen + 1;
     const [block, scalar] = [blocks.before(line), plain.before(line)];
     const excused =
@@ -113,7 +113,7 @@ export function misplacedTab(document: Document.Parsed, text: string): number | 
   return undefined;
 }
 
-/** The end of the document; the library leaves out lines of blanks behind a key without a value. */
+/** The end of the document; the library leaves out blank lines after a key without a value. */
 function endOf({ contents, range }: Document.Parsed, text: string): number {
   let [, , end] = range;
   if (!/^\.\.\./m.test(text.slice(contents?.range?.[2] ?? 0, end))) while (/\s/.test(text[end] ?? '')) end++;
@@ -131,7 +131,7 @@ function indentAround(path: readonly unknown[], text: string): number {
   return offset - text.lastIndexOf('\n', offset - 1) - 1;
 }
 
-/** The column of a block scalar's lines: its header says it, or the first line that is not blank; a tab before that stands nowhere. */
+/** The column of a block scalar's lines, from its header or from the first line that is not blank; no tab is allowed before it. */
 function indentOfBlock(source: string, around: number): number {
   const [header = '', ...lines] = source.split('\n');
   const digit = /^[|>][+-]?([1-9])/.exec(header)?.[1];

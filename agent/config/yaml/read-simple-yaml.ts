@@ -4,12 +4,12 @@ import { NOT_JSON, plainScalar } from './scalar.ts';
 
 const MAX_DEPTH = 50;
 /**
- * A line of block style: dashes, a key, a value, a comment. Every value is one that all YAML readers agree on. Blanks are matched as a whole
- * (a lookahead and what it found): trying every way to share them out would take time that grows with their square.
+ * A line of block style: dashes, a key, a value, a comment. Only values that all YAML readers read alike. Runs of spaces are matched as a whole
+ * (a lookahead and a back-reference): backtracking over them would take quadratic time.
  */
 const LINE =
   /^(?=( *))\1(- )?(?:([A-Za-z][A-Za-z0-9_./-]{0,100}):(?= |$)(?=( *))\4)?(?:([A-Za-z0-9/.](?:[A-Za-z0-9_./:%+=<@,-]*[A-Za-z0-9_./%+=@-])?|-[0-9][0-9A-Za-z.]*|~)|"([^"\\]*)"|'([^']*)'|(\{[^{}#]*\}|\[[^[\]#]*\]))? *(?:(?<= )#.*)?$/;
-/** One entry between brackets that stand on one line: a key where they are curly, and a word. */
+/** One entry between brackets on one line: a word, with a key in curly brackets. */
 const ENTRY = /^(?:([A-Za-z][A-Za-z0-9_./-]{0,100}): )?(?:([A-Za-z0-9/.][A-Za-z0-9_./%+@-]*)|"([^"\\]*)"|'([^']*)')$/;
 const BLANK = /^ *(?:#.*)?$/;
 
@@ -17,19 +17,19 @@ interface Line {
   indent: number;
   dash: boolean;
   key: string | undefined;
-  /** undefined for a key with nothing behind it. */
+  /** undefined for a key without a value on the line. */
   value: Json | undefined;
 }
 
 /**
- * Reads what nearly every configuration is: block style, one line per key or item, plain or quoted words, brackets on one line. Many times as fast as
- * `readYaml`, which decides on everything else: nothing is refused here.
- * @returns undefined for a text that may hold anything more, and for one that may be broken
+ * Reads the form of nearly every configuration: block style, one line per key or item, plain or quoted words, brackets on one line. Many times faster
+ * than `readYaml`, which reads all other texts: nothing is rejected here.
+ * @returns undefined for a text that may have anything else, or that may be invalid
  */
 export function readSimpleYaml(text: string): Json | undefined {
   if (/[^\n -~]/.test(text)) return undefined;
   const lines: Line[] = [];
-  // One line at a time: a text of a million empty ones is given up early.
+  // Line by line, so that a text with a million empty lines is given up early.
   for (let [at, count] = [0, 0]; at <= text.length; count++) {
     if (count > MAX_NODES) return undefined;
     const next = text.indexOf('\n', at);
@@ -52,10 +52,10 @@ function lineOf(line: string): Line | undefined {
   const found = LINE.exec(line);
   if (found === null) return undefined;
   const [, spaces = '', dash, key, , plain, double, single, brackets] = found;
-  // A key such as `on` is none for YAML 1.1, and a dash needs something behind it.
+  // YAML 1.1 does not read `on` as a string key, and a dash needs a value.
   if (key === undefined ? dash === undefined : plainScalar(key) !== key) return undefined;
   const value = brackets === undefined ? wordOf(plain, double, single) : between(brackets);
-  // Something stands there that is no value we know, or nothing stands behind a dash.
+  // A value that is not of a known form, or a dash without a value.
   if (value === undefined && (key === undefined || brackets !== undefined || plain !== undefined)) return undefined;
   return { indent: spaces.length, dash: dash !== undefined, key, value };
 }
@@ -66,7 +66,7 @@ function wordOf(plain: string | undefined, double: string | undefined, single: s
   return value === NOT_JSON ? undefined : value;
 }
 
-/** `[a, b]` and `{ a: b, c: d }`, nothing deeper. */
+/** `[a, b]` and `{ a: b, c: d }`, without nesting. */
 function between(brackets: string): Json | undefined {
   const made = newObject();
   const items: Json[] = [];
@@ -83,7 +83,7 @@ function between(brackets: string): Json | undefined {
   return curly ? made : items;
 }
 
-/** Follows the indentation. Whatever does not fit stays unread, which the caller sees by `at`. */
+/** Builds the value by indentation. Stops at the first line that does not fit, which the caller detects by `at`. */
 class Reader {
   at = 0;
   readonly #lines: readonly Line[];
@@ -103,7 +103,7 @@ class Reader {
     }
   }
 
-  /** What stands under a key that has nothing behind it. */
+  /** The value below a key that has no value on its line. */
   #below(indent: number, depth: number): Json {
     const next = this.#lines[this.at];
     if (next === undefined) return null;
@@ -120,7 +120,7 @@ class Reader {
         this.at++;
         made.push(line.value ?? null);
       } else {
-        // The keys of an item stand where its first one does, behind the dash.
+        // The keys of an item are in the column of its first key, after the dash.
         line.indent += 2;
         line.dash = false;
         made.push(this.mapping(line.indent, depth + 1));

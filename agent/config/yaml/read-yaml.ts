@@ -31,18 +31,18 @@ import {
 import { NOT_JSON, plainScalar } from './scalar.ts';
 import { hasLeadingTab, misplacedTab, placeAt, yamlProblem } from './problem.ts';
 
-/** The schema gives every scalar as text: what it means is goyaml's to say, in yaml-scalar.ts. Merge keys and duplicates are ours too. */
+/** The schema returns every scalar as text; scalar.ts applies goyaml's rules. Merge keys and duplicates are handled in this file too. */
 const OPTIONS = { version: '1.1', schema: 'failsafe', merge: false, uniqueKeys: false, logLevel: 'silent', prettyErrors: false } as const;
 
 /**
- * Characters that no YAML text may hold; goyaml refuses them, the library does not look. Three more (next line, line and paragraph
- * separator) are line ends for goyaml and text for the library: nobody writes them, so they are refused as well.
+ * Characters that YAML does not allow; goyaml rejects them, the library does not check. Three more (next line, line and paragraph separator) are
+ * line ends for goyaml and text for the library: they do not occur in practice, so they are rejected too.
  */
 const FORBIDDEN = /[^\t\n\r\x20-\x7e\xa0-\u2027\u202a-\ud7ff\ud800-\udfff\ue000-\ufffd]/;
 
 /**
- * The library needs some 20 µs for each mark of structure, and time and memory for each letter, in a process without an optimizing compiler
- * such as the agent: this much of both takes it less than 100 ms and 20 MB. What is longer is read if it is as simple as `readSimpleYaml` wants.
+ * The library needs some 20 µs per structural character, and time and memory per character, in a process without an optimizing compiler such as the
+ * agent: these limits keep it below 100 ms and 20 MB. A longer text is read only if `readSimpleYaml` can read it.
  */
 const MAX_MARKS = 4_000;
 const MAX_LETTERS = 64 * 1024;
@@ -56,11 +56,11 @@ const EXPLICIT_KEY = /^[ -]*\?(?:[ \t]|$)/m;
 type Node = Scalar | YAMLMap | YAMLSeq | Alias;
 
 /**
- * Reads the first document of a YAML text as the kubelet does. Later documents are not looked at, as goyaml does not.
+ * Reads the first document of a YAML text as the kubelet does. Later documents are ignored, as in goyaml.
  * @throws {DocumentError} with the line, never the text
  */
 export function readYaml(text: string): Document {
-  // Every kind of line end is a line feed for goyaml; the library does not count a lone carriage return.
+  // goyaml reads every kind of line end as a line feed; the library does not count a lone carriage return as a line end.
   const body = (text.startsWith('\ufeff') ? text.slice(1) : text).replaceAll(/\r\n?/g, '\n');
   if (FORBIDDEN.test(body))
     throw new DocumentError(
@@ -81,14 +81,14 @@ export function readYaml(text: string): Document {
     if (tab !== undefined) throw syntaxError(body, tab, yamlProblem('TAB_AS_INDENT'));
     return new Reader(document, body).read();
   } catch (error) {
-    // Only nesting makes the library run out of stack.
+    // The library overflows the stack only for deep nesting.
     if (error instanceof RangeError) throw tooDeep();
     throw error;
   }
 }
 
 function firstDocument(text: string): YamlDocument.Parsed | undefined {
-  // Tokens cost time, and only explicit keys and tabs need them.
+  // Tokens cost time; only explicit keys and tabs need them.
   const composer = new Composer({ ...OPTIONS, keepSourceTokens: EXPLICIT_KEY.test(text) || hasLeadingTab(text) });
   for (const token of new Parser().parse(text)) {
     for (const document of composer.next(token)) return document;
@@ -111,7 +111,7 @@ function refuseHuge(text: string): void {
   );
 }
 
-/** Is nesting what makes it large? Only asked to name the reason, so brackets in quotes may count. */
+/** Whether the text is large because of nesting. Only for the error text, so brackets in quotes may count. */
 function looksDeep(text: string): boolean {
   BRACKET.lastIndex = 0;
   let depth = 0;
@@ -168,7 +168,7 @@ class Reader {
     return value;
   }
 
-  /** goyaml's measure against texts that grow when aliases are expanded: their share of all values may not be too large. */
+  /** goyaml's limit against texts that grow when aliases are expanded: the share of expanded values must not be too large. */
   #count(): void {
     this.#decoded++;
     if (this.#aliasDepth > 0) this.#viaAlias++;
@@ -176,7 +176,7 @@ class Reader {
     if (this.#decoded > MAX_NODES) throw this.#aliasDepth > 0 ? aliases() : tooManyNodes();
   }
 
-  /** A text of many letters that many aliases name is small here, and large where it is written out. */
+  /** Limits the characters of expanded aliases: a long text with many aliases is small here, but large in the rendered file. */
   #countLetters(many: number): void {
     this.#letters += many;
     if (this.#letters > MAX_BYTES) throw aliases();
@@ -194,7 +194,7 @@ class Reader {
 
   #scalar(node: Scalar, path: string): Json {
     if (this.#flowDepth > 0 && node.type === 'PLAIN') {
-      // Inside of brackets an unquoted question mark begins a key for goyaml, and a colon a value.
+      // Inside of brackets, goyaml reads an unquoted question mark as the start of a key, and a colon as the start of a value.
       const mark =
         node.source?.includes('?') === true
           ? 'a question mark'
@@ -237,7 +237,7 @@ class Reader {
     }
   }
 
-  /** Inside of brackets the library ends an unquoted key at a colon that touches what follows; goyaml reads on, or gives up. */
+  /** Inside of brackets the library ends an unquoted key at a colon without a space after it; goyaml continues the key, or fails. */
   #needsSpace(key: Scalar, path: string): void {
     const end = key.range?.[1] ?? -1;
     if (this.#text[end] === ':' && /[^\s]/.test(this.#text[end + 1] ?? ' ')) {
@@ -245,7 +245,7 @@ class Reader {
     }
   }
 
-  /** goyaml writes merged keys where they stand: over what is before, under what follows. */
+  /** goyaml merges keys at the position of the merge key: they override earlier keys, and later keys override them. */
   #merge(made: Record<string, Json>, node: Node | null, path: string, depth: number): void {
     if (depth > MAX_DEPTH) throw tooDeep();
     this.#count();
@@ -271,7 +271,7 @@ class Reader {
     const value = this.#value(node, path, depth + 1);
     if (typeof value === 'string') return value;
     if (typeof value === 'boolean') return String(value);
-    // Keys are 32 bit floats for the kubelet's YAML reader; whole numbers come as they are.
+    // The kubelet's YAML reader converts numeric keys to 32 bit floats; whole numbers are kept.
     if (typeof value === 'number') return Number.isInteger(value) ? String(value) : shortFloat(value);
     if (typeof value === 'bigint' && value < 2n ** 63n) return String(value);
     const what = value === null ? 'null' : isObject(value) ? 'an object' : 'a list';
@@ -282,7 +282,7 @@ class Reader {
   }
 }
 
-/** goyaml takes the colon of an explicit key only where its question mark stands; the library takes one further right too. */
+/** goyaml accepts the colon of an explicit key only in the column of its question mark; the library also accepts it further right. */
 function hasIndentedColon({ srcToken }: Pair, text: string): boolean {
   if (srcToken === undefined) return false;
   const mark = srcToken.start.find(({ type }) => type === 'explicit-key-ind');
@@ -306,7 +306,7 @@ function isMergeKey(key: Node | null): boolean {
   return isScalar(key) && key.value === '<<' && (key.tag === undefined ? key.type === 'PLAIN' : key.tag === 'tag:yaml.org,2002:merge');
 }
 
-/** The shortest decimal that is the same 32 bit float. */
+/** The shortest decimal of the same 32 bit float. */
 function shortFloat(value: number): string {
   const single = Math.fround(value);
   for (let digits = 1; digits < 9; digits++) {

@@ -2,11 +2,11 @@ import type { Json, JsonObject } from '../contract.ts';
 import { isList, isObject } from '../decode/document.ts';
 import { plainScalar } from './scalar.ts';
 
-/** Texts that are the same with and without quotes for every YAML reader, once `plainScalar` finds no other meaning in them. */
+/** Texts that every YAML reader reads the same with and without quotes, if `plainScalar` reads them as strings. */
 const PLAIN = /^[A-Za-z0-9_./~+-][A-Za-z0-9_./%+~-]*(?::[A-Za-z0-9_./%+~-]+)*$/;
-/** Must be escaped: control characters that JSON lets stand, line ends of YAML 1.1, the byte order mark, and what is no character. */
+/** Must be escaped: control characters that JSON does not escape, line ends of YAML 1.1, the byte order mark, and noncharacters. */
 const ESCAPED = /[\x7f-\x9f\u2028\u2029\ufeff\ufffe\uffff]/g;
-/** goyaml takes keys up to 1024 characters in the short form. */
+/** Longest key in the short form, in characters; goyaml accepts up to 1024. */
 const MAX_SHORT_KEY_LENGTH = 200;
 
 /**
@@ -17,7 +17,7 @@ export function renderYaml(object: JsonObject): string {
   return new Writer(Number.POSITIVE_INFINITY).text(object) ?? '';
 }
 
-/** The same, or undefined where it would have more than `most` letters: indentation, escapes and aliases may make much of a short text. */
+/** As {@link renderYaml}; undefined where the result would exceed `most` characters: indentation, escapes and aliases may expand a short text. */
 export function renderYamlWithin(object: JsonObject, most: number): string | undefined {
   return new Writer(most).text(object);
 }
@@ -67,7 +67,7 @@ class Writer {
         this.#line(`${indent}- ${scalar(item)}`);
         continue;
       }
-      // The first line of a nested block stands behind the dash, which is as wide as its indent.
+      // The first line of a nested block is on the line of the dash, which is as wide as the indent.
       const start = this.#lines.length;
       if (isList(item)) this.#sequence(item, `${indent}  `);
       else if (isObject(item)) this.#mapping(item, `${indent}  `);
@@ -102,7 +102,7 @@ function text(value: string): string {
   return JSON.stringify(value.toWellFormed()).replaceAll(ESCAPED, (letter) => `\\u${letter.charCodeAt(0).toString(16).padStart(4, '0')}`);
 }
 
-/** Words that only some readers take for something else. */
+/** Words that some YAML readers read as another type. */
 function isWord(value: string): boolean {
   return /^[-+~]/.test(value) || /^(?:y|n|yes|no|on|off|true|false|null|nan|inf|infinity)$/i.test(value);
 }

@@ -1,6 +1,6 @@
 import type { Json } from '../contract.ts';
 
-/** .inf and .nan: YAML knows them, JSON does not, so the kubelet's decoder gives up on them. */
+/** .inf and .nan: valid in YAML but not in JSON, so the kubelet's decoder rejects them. */
 export const NOT_JSON: unique symbol = Symbol('a number that JSON cannot hold');
 
 const WORDS = new Map<string, Json | typeof NOT_JSON>([
@@ -20,7 +20,7 @@ const MIN_INT64 = -(2n ** 63n);
 const MAX_UINT64 = 2n ** 64n - 1n;
 
 /**
- * What an unquoted YAML scalar means to the kubelet: YAML 1.1 words and numbers as goyaml reads them.
+ * The value of an unquoted YAML scalar for the kubelet: YAML 1.1 words and numbers as goyaml reads them.
  * 0644 is 420, `on` is true, 1:30 and 2026-01-01 are strings, 1_000 is 1000.
  */
 export function plainScalar(text: string): Json | typeof NOT_JSON {
@@ -28,7 +28,7 @@ export function plainScalar(text: string): Json | typeof NOT_JSON {
   const digit = first >= 0x30 && first <= 0x39;
   if (!digit && first !== 0x2b && first !== 0x2d && first !== 0x2e) return wordOr(text);
   if (first === 0x2e) {
-    // Behind a leading dot an underscore only stands between two digits; elsewhere it stands anywhere.
+    // After a leading dot an underscore is allowed between two digits only; elsewhere it is allowed anywhere.
     const digits = /(?<![0-9])_|_(?![0-9])/.test(text) ? text : text.replaceAll('_', '');
     return DOT_FLOAT.test(digits) ? (float(digits) ?? text) : wordOr(text);
   }
@@ -43,11 +43,11 @@ function wordOr(text: string): Json | typeof NOT_JSON {
   return word === undefined ? text : word;
 }
 
-/** undefined for what is no integer, or one beyond 64 bits, which is read as a float. */
+/** undefined for a text that is not an integer, or one beyond 64 bits, which is read as a float. */
 function integer(text: string): number | bigint | undefined {
   if (DECIMAL.test(text)) {
     if (text.length < 16) return Number(text) + 0; // + 0 turns -0 into 0
-    if (text.length > 21) return undefined; // beyond 64 bits, whatever its digits are
+    if (text.length > 21) return undefined; // beyond 64 bits for any digits
     const exact = BigInt(text.startsWith('+') ? text.slice(1) : text);
     return inRange(exact) && !(text.startsWith('+') && exact > 2n ** 63n - 1n) ? tidy(exact) : undefined;
   }
@@ -63,13 +63,13 @@ function inRange(value: bigint): boolean {
   return value >= MIN_INT64 && value <= MAX_UINT64;
 }
 
-/** undefined for what overflows: goyaml keeps that as a string. */
+/** undefined on overflow: goyaml keeps the text as a string. */
 function float(text: string): number | bigint | undefined {
   const value = Number(text);
   if (!Number.isFinite(value)) return undefined;
-  // Unlike an integer's, the sign of a zero stays, and a field without a sign refuses it.
+  // Unlike for an integer, the sign of a zero is kept, since an unsigned field rejects it.
   if (Object.is(value, -0)) return value;
-  // Go prints a whole float without a point, so that it passes for an integer afterwards.
+  // Go prints a whole float without a point, so it reads as an integer afterwards.
   if (Number.isInteger(value) && Math.abs(value) < 1e21) return tidy(BigInt(String(value)));
   return value;
 }
