@@ -63,7 +63,7 @@ function isRenewal(next: AccountToken | undefined, now: AccountToken): next is A
 }
 
 const serviceAccounts: Resource = { group: '', version: 'v1', resource: 'serviceaccounts', kind: 'ServiceAccount', namespaced: true };
-/** Longest time between two looks at the file, in ms: another program may have written another token. */
+/** Longest time between two reads of the file, in ms: another program may have written another token. */
 const MAX_PERIOD_MS: Millis = 600_000;
 const limits = { base: 5_000, cap: 300_000 };
 

@@ -226,7 +226,7 @@ class ShownCarrier {
     this.#show();
   }
 
-  /** Which object assigns now. */
+  /** Sets which object assigns. */
   chosen(choice: Chosen): void {
     const { world, announcer, activeRecord, options } = this.#context;
     const { missing } = this.#choice;
@@ -255,7 +255,7 @@ class ShownCarrier {
     this.#show();
   }
 
-  /** The object cannot be watched at the moment. */
+  /** The watch of the object fails. */
   trouble(text: string): void {
     if (this.#reached || this.#trouble === text) return;
     this.#trouble = text;

@@ -56,7 +56,7 @@ export class Executor {
    */
   async run(steps: readonly SyncStep[]): Promise<boolean> {
     const refused = new Set(steps.flatMap((step) => (step.do === 'refuse' ? [nameOf(step)] : [])));
-    for (const name of this.#unreported) if (!refused.has(name)) this.#unreported.delete(name); // nobody waits for it any more
+    for (const name of this.#unreported) if (!refused.has(name)) this.#unreported.delete(name); // no longer refused: drop its event
     const show = this.#deps.configState.hold();
     let leaves = false;
     try {

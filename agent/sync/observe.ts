@@ -104,7 +104,7 @@ async function fetchedOf(seen: ConfigMapSeen, { namespace, name, kubeletConfigKe
 function comparedWith(state: CheckpointState, { annotations }: Payload, content: ContentRef): { saved: boolean; clashes?: true } {
   if (state.at !== 'intact') return { saved: false };
   const { manifest } = state.checkpoint;
-  // Upstream's may have been torn or edited before this agent first saw it (Q2), so that its content proves nothing.
+  // A checkpoint of upstream may have been torn or edited before this agent first read it (Q2): a difference is no sign of a restored etcd.
   if (!sameContent(contentRef(manifest.files, content.kubeletConfigKey), content))
     return { saved: false, ...(manifest.adopted ? {} : { clashes: true }) };
   // Upstream's checkpoints do not store annotations, but boot needs them to evaluate the config.

@@ -16,7 +16,7 @@ import { statusErrors } from '../status/node-config-state.ts';
 import type { RefusedRecord } from '../store/store.ts';
 import type { CondemnedRecord } from '../store/store.ts';
 
-/** What the API says this node should use. */
+/** The assignment of this node on the API server. */
 export type Wanted =
   | { at: 'local' }
   /** No object assigns anything: the node keeps its config. */
@@ -57,7 +57,7 @@ export interface SyncFacts {
   /** undefined: the record is missing, so its value is unknown. */
   assigned: MaybeSource | undefined;
   assignedContent?: ContentRef;
-  /** undefined: as above. */
+  /** undefined: as for `assigned`. */
   lastKnownGood: MaybeSource | undefined;
   lastKnownGoodContent?: ContentRef;
   active: MaybeSource;
@@ -204,14 +204,14 @@ function standBy({ bootError }: SyncFacts, { by }: CondemnedRecord): SyncStep[] 
 }
 
 /** `assigned` already names this source. After a fallback it is retried only when the cause is gone: otherwise agent and boot would restart in a loop. */
-function planSettled(source: Source, content: ContentRef, saved: boolean, absolved: unknown, facts: SyncFacts): SyncStep[] {
+function planSettled(source: Source, content: ContentRef, saved: boolean, cleared: unknown, facts: SyncFacts): SyncStep[] {
   const { activeContent, bootAssigned, bootError } = facts;
   if (activeContent && sameContent(activeContent, content))
     return [...trustIfKnown(source, content, facts), { do: 'adopt', source, content }, stillWrong(facts)];
   const wasCondemned = bootError === statusErrors.failedTrial || bootError === statusErrors.rolledBack;
   // The record was written after this boot read it, and a failure prevented the exit: boot has not tried this source.
   const untried = !sameSource(source, bootAssigned);
-  if (untried || !saved || absolved !== undefined || wasCondemned) return leaveFor(source, !saved && !untried);
+  if (untried || !saved || cleared !== undefined || wasCondemned) return leaveFor(source, !saved && !untried);
   return [report(bootError, 'the assigned config cannot be used')];
 }
 

@@ -129,11 +129,11 @@ function endedByKubelet({ metadata, ...rest }: KubeObject): string | undefined {
  * @param alive - uids of pods that were seen since the trial began and had not failed
  */
 export function healthOfPods(pods: readonly PodSeen[], alive: ReadonlySet<string>, { trialAt, kubeletAt }: ChangeTimes): Health {
-  const isHers = ({ uid, startedAt, failed }: PodSeen): boolean =>
+  const failedSinceStart = ({ uid, startedAt, failed }: PodSeen): boolean =>
     failed !== undefined &&
     startedAt < trialAt &&
     (alive.has(uid) || (failed.at >= kubeletAt - 1000 && failed.at <= kubeletAt + REJECTION_WINDOW_MS));
-  const failed = pods.filter(isHers);
+  const failed = pods.filter(failedSinceStart);
   const rejected = failed.filter((pod) => isRejection(pod.failed?.reason ?? ''));
   const evicted = failed.filter((pod) => pod.failed?.reason === 'Evicted');
   const bad = [...rejected, ...(evicted.length >= MIN_EVICTIONS ? evicted : [])];
