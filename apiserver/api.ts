@@ -10,17 +10,17 @@ import type { Log } from '../base/log.ts';
 import type { Context } from './handlers/context.ts';
 import type { Registry } from './kinds/registry.ts';
 
-/** The whole API below HTTP: a request in, an answer out. */
+/** The whole API below HTTP: takes a request, returns a response. */
 export interface Api {
   context: Context;
-  /** Answer of `/version`. */
+  /** Response of `/version`. */
   version: Readonly<Record<string, string>>;
   /** Address of the server in discovery: `127.0.0.1:6443`. */
   address: () => string;
   log: Log;
 }
 
-/** Answers a request of an authenticated user. Never throws: every error becomes a Status. */
+/** Handles a request of an authenticated user. Never throws: every error becomes a Status. */
 export function answer(api: Api, request: ApiRequest, resource: ResourceRequest | undefined, body: Uint8Array): Answer {
   try {
     if (resource !== undefined) {
@@ -36,12 +36,12 @@ export function answer(api: Api, request: ApiRequest, resource: ResourceRequest 
   }
 }
 
-/** The resource that a request names. @throws StatusError for a path or method that names none */
+/** The resource that a request names. @throws StatusError for an invalid path or method */
 export function route(request: Pick<ApiRequest, 'method' | 'path' | 'query'>): ResourceRequest | undefined {
   return resourceRequest(request.method, request.path, request.query);
 }
 
-/** The Status of an error. One that is no StatusError is a bug: 500, and it is logged. */
+/** The Status of an error. Any error but a StatusError is a bug: it is logged, and the response is 500. */
 export function failure(error: unknown, log: Log): Answer {
   if (error instanceof StatusError) return { code: error.code, json: error.status(), ...retryAfter(error) };
   log.error('request failed', { error: describeError(error), stack: error instanceof Error ? error.stack : undefined });
@@ -73,7 +73,7 @@ function elsewhere(api: Api, { method, path, header }: ApiRequest): Answer {
   }
 }
 
-/** What `/api`, `/api/v1`, `/apis`, `/apis/GROUP` and `/apis/GROUP/VERSION` answer; undefined for any other path. */
+/** Responses of `/api`, `/api/v1`, `/apis`, `/apis/GROUP` and `/apis/GROUP/VERSION`; undefined for any other path. */
 export function discovery(registry: Registry, path: string, address: string): unknown {
   const [root, ...parts] = path.split('/').filter((part) => part !== '');
   if (root === 'api' && parts.length === 0) {
@@ -106,7 +106,7 @@ function resources(registry: Registry, group: string, version: string): unknown 
   };
 }
 
-/** kubectl drain posts an eviction of the version that it finds here: policy/v1 from 1.22 on. */
+/** Version of evictions: kubectl drain posts the version that it finds here, policy/v1 from 1.22 on. */
 const eviction = (release: number): Record<string, unknown> => ({
   name: 'pods/eviction',
   singularName: '',

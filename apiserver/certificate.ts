@@ -10,8 +10,8 @@ const DAY = 24 * 60 * 60 * 1000;
 const ECDSA_SHA256 = '1.2.840.10045.4.3.2';
 
 /**
- * A self-signed ECDSA P-256 certificate for 127.0.0.1, ::1 and localhost, its own CA, good for a year.
- * Valid from a day ago on, so that a clock that is set back a little does not refuse it.
+ * A self-signed ECDSA P-256 certificate for 127.0.0.1, ::1 and localhost, its own CA, valid for a year.
+ * Valid since a day ago, so that a client whose clock is slightly behind accepts it.
  */
 export function selfSigned(now: number): KeyAndCertificate {
   const pair = generateKeyPairSync('ec', {
@@ -42,7 +42,7 @@ function extensions(publicKey: Uint8Array): Uint8Array {
   const addresses = [Uint8Array.of(127, 0, 0, 1), Uint8Array.of(0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1)];
   const names = sequence(implicit(2, new TextEncoder().encode('localhost')), ...addresses.map((address) => implicit(7, address)));
   return sequence(
-    extension('2.5.29.19', true, sequence(yes())), // basic constraints: a CA, its own
+    extension('2.5.29.19', true, sequence(yes())), // basic constraints: a CA
     extension('2.5.29.15', true, namedBits(0b10000100, 2)), // key usage: digital signature, certificate signing
     extension('2.5.29.37', false, sequence(oid('1.3.6.1.5.5.7.3.1'))), // extended key usage: server
     extension('2.5.29.14', false, octets(keyId)), // subject key identifier
@@ -84,7 +84,7 @@ const sequence = (...content: readonly Uint8Array[]): Uint8Array => der(0x30, ..
 const set = (...content: readonly Uint8Array[]): Uint8Array => der(0x31, ...content);
 const octets = (content: Uint8Array): Uint8Array => der(0x04, content);
 const bits = (content: Uint8Array): Uint8Array => der(0x03, Uint8Array.of(0), content);
-/** The first `count` bits of one byte, as named bit lists have it: unused ones are counted off. */
+/** A named bit list of one byte; DER stores the number of unused bits before it. */
 const namedBits = (byte: number, unused: number): Uint8Array => der(0x03, Uint8Array.of(unused, byte));
 const utf8 = (text: string): Uint8Array => der(0x0c, encoder.encode(text));
 const yes = (): Uint8Array => der(0x01, Uint8Array.of(0xff));
@@ -108,7 +108,7 @@ function base128(value: number): number[] {
   return digits;
 }
 
-/** UTCTime until 2049, GeneralizedTime from then on, as RFC 5280 asks. */
+/** UTCTime until 2049, GeneralizedTime after that, as RFC 5280 requires. */
 function time(ms: number): Uint8Array {
   const text = new Date(ms).toISOString().replaceAll(/[-:T]/g, '').slice(0, 14);
   return Number(text.slice(0, 4)) < 2050 ? der(0x17, encoder.encode(`${text.slice(2)}Z`)) : der(0x18, encoder.encode(`${text}Z`));
@@ -116,5 +116,5 @@ function time(ms: number): Uint8Array {
 
 /** `[number]` around content, constructed. */
 const explicit = (number: number, ...content: readonly Uint8Array[]): Uint8Array => der(0xa0 | number, ...content);
-/** `[number]` in place of a primitive's own tag. */
+/** `[number]` instead of the tag of a primitive. */
 const implicit = (number: number, content: Uint8Array): Uint8Array => der(0x80 | number, content);

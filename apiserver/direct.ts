@@ -4,7 +4,7 @@ import { type Answer, encode, textOf } from './http/message.ts';
 import { halfOf } from './faults/plan.ts';
 import { type Reply, replyTo, type Server } from './http/reply.ts';
 
-/** Where direct connections end: what a listener is for those over sockets. */
+/** The server side of direct connections, like a listener for sockets. */
 export class DirectLine {
   readonly #server: Server;
   readonly #connections = new Set<DirectConnection>();
@@ -14,7 +14,7 @@ export class DirectLine {
     this.#server = server;
   }
 
-  /** A connection without sockets: the same requests, answers and faults. @throws {BrokenConnection} while the server is away */
+  /** Opens a connection without sockets, with the same requests, responses and faults. @throws {BrokenConnection} while the server is unreachable */
   async dial(): Promise<Connection> {
     if (!this.#isUp) throw new BrokenConnection('never', 'there is no server');
     const connection = new DirectConnection(this.#server, () => this.#connections.delete(connection));
@@ -135,7 +135,7 @@ class DirectConnection implements Connection {
   }
 }
 
-// Aborting without a reason makes an exception with a stack each time: a fifth of all time in a simulation.
+// Shared: aborting without a reason creates an exception with a stack each time, a fifth of the CPU time of a simulation.
 const ended = new Error('the exchange is over');
 
 function bytesOf(answer: Exclude<Answer, { stream: unknown }>, yaml: boolean): Uint8Array {

@@ -1,23 +1,23 @@
 import { resourceName } from '../kube/api/object.ts';
 import type { Status } from '../kube/api/object.ts';
 
-/** One broken rule of one field. `shown` is the offending value as it appears in the message, already quoted; some types show none. */
+/** A validation error of one field. `shown` is the invalid value as the message shows it, already quoted; some types show none. */
 export interface FieldError {
   field: string;
   type: FieldErrorType;
   detail: string;
   shown?: string;
-  /** What of it servers from 1.{@link TODAY} on say otherwise. */
+  /** Parts that differ on servers from 1.{@link TODAY} on. */
   today?: Partial<Pick<FieldError, 'field' | 'type' | 'detail' | 'shown'>>;
 }
 
 /**
- * First release 1.N with the messages of today: whole structures as JSON, and what `today` of an error has. Known of 1.20 and 1.36; which release
- * between them began with each is not.
+ * First release 1.N with the current messages: whole structures as JSON, and `today` of an error. Verified on 1.20 and 1.36; the releases between them
+ * that changed each message are not known.
  */
 export const TODAY = 34;
 
-/** The errors as a server of release 1.`release` words them. */
+/** The errors with the messages of release 1.`release`. */
 export const wordedFor = (release: number, errors: readonly FieldError[]): readonly FieldError[] =>
   release < TODAY ? errors : errors.map((error) => ({ ...error, ...error.today }));
 
@@ -47,7 +47,7 @@ export function invalidValue(field: string, value: unknown, detail: string): Fie
   return { field, type: 'invalid', detail, shown: show(value) };
 }
 
-/** An invalid value whose text is given as it should stand in the message. @param json - what servers of today print, where that differs */
+/** An invalid value. @param shown - text of the value in the message. @param json - what current servers print, if different */
 export const invalidShown = (field: string, shown: string, detail: string, json?: unknown): FieldError => ({
   field,
   type: 'invalid',
@@ -68,7 +68,7 @@ export function notSupported(field: string, value: unknown, supported: readonly 
 export const duplicate = (field: string, value: unknown): FieldError => ({ field, type: 'duplicate', detail: '', shown: show(value) });
 export const missing = (field: string, value: unknown): FieldError => ({ field, type: 'notFound', detail: '', shown: show(value) });
 
-/** A value of a type of the server's own, which must be one of a few. @param json - as for {@link invalidShown} */
+/** A value of an enumerated type that is not supported. @param json - as for {@link invalidShown} */
 export function notSupportedShown(field: string, shown: string, supported: readonly string[], json?: unknown): FieldError {
   return { ...notSupported(field, '', supported), shown, ...inJson(json) };
 }
@@ -79,13 +79,13 @@ function show(value: unknown): string {
   return value === undefined ? 'null' : JSON.stringify(value);
 }
 
-/** `Invalid value: "x": must be y`: the error without its field, as causes carry it. */
+/** `Invalid value: "x": must be y`: the error without its field, as in causes of a Status. */
 export function errorBody(error: FieldError): string {
   const [text] = types[error.type];
   return [text, error.shown, error.detail].filter((part) => part !== undefined && part !== '').join(': ');
 }
 
-/** One error plain, several in brackets; repeated ones once. */
+/** One error plain, several in brackets; duplicates once. */
 function fieldErrorsText(errors: readonly FieldError[]): string {
   const texts = [...new Set(errors.map((error) => `${error.field}: ${errorBody(error)}`))];
   return texts.length === 1 ? (texts[0] ?? '') : `[${texts.join(', ')}]`;
@@ -95,13 +95,13 @@ export function causes(errors: readonly FieldError[]): { reason: string; message
   return errors.map((error) => ({ reason: types[error.type][1], message: errorBody(error), field: error.field }));
 }
 
-/** Which kind of object an error speaks of: `nodes`, or `leases` of group `coordination.k8s.io`. */
+/** The kind of object in an error: `nodes`, or `leases` of group `coordination.k8s.io`. */
 export interface GroupResource {
   group: string;
   resource: string;
 }
 
-/** A failure as a `metav1.Status`. Handlers throw it, the server writes it. */
+/** An error as a `metav1.Status`. Handlers throw it, the server sends it. */
 export class StatusError extends Error {
   override name = 'StatusError';
   readonly code: number;
@@ -142,7 +142,7 @@ export function forbidden(of: GroupResource, name: string, why: string): StatusE
   return new StatusError(403, 'Forbidden', `${what}: ${why}`, details(of, name));
 }
 
-/** Of a path that is about no object. */
+/** 403 for a non-resource path. */
 export function pathForbidden(user: string, verb: string, path: string): StatusError {
   return new StatusError(403, 'Forbidden', `forbidden: User ${JSON.stringify(user)} cannot ${verb} path ${JSON.stringify(path)}`, {});
 }
@@ -151,7 +151,7 @@ export function notFound(of: GroupResource, name: string): StatusError {
   return new StatusError(404, 'NotFound', `${resourceName(of)} ${JSON.stringify(name)} not found`, details(of, name));
 }
 
-/** The path names nothing that is served. */
+/** 404 for a path that is not served. */
 export const noSuchPath = (): StatusError => new StatusError(404, 'NotFound', 'the server could not find the requested resource', {});
 
 export function methodNotAllowed(
@@ -173,7 +173,7 @@ export function conflict(of: GroupResource, name: string, why: string): StatusEr
   return new StatusError(409, 'Conflict', message, details(of, name));
 }
 
-/** The resourceVersion that came with a write is not the current one. */
+/** The resourceVersion of a write is not the current one. */
 export const modified = (of: GroupResource, name: string): StatusError =>
   conflict(of, name, 'the object has been modified; please apply your changes to the latest version and try again');
 
@@ -189,7 +189,7 @@ export const unsupportedMediaType = (accepted: readonly string[]): StatusError =
     `the body of the request was in an unknown format - accepted media types include: ${accepted.join(', ')}`,
   );
 
-/** Every broken rule at once, each as a cause. */
+/** All validation errors, each as a cause. */
 export function invalid(kind: { group: string; kind: string }, name: string, errors: readonly FieldError[]): StatusError {
   const what = kind.group === '' ? kind.kind : `${kind.kind}.${kind.group}`;
   return new StatusError(422, 'Invalid', `${what} ${JSON.stringify(name)} is invalid: ${fieldErrorsText(errors)}`, {

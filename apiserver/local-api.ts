@@ -29,9 +29,9 @@ import { badRequest } from './errors.ts';
 import { Storage } from './storage/storage.ts';
 
 export interface LocalApiOptions {
-  /** Tokens besides the admin's. Nodes are `system:node:NAME` in group `system:nodes`. */
+  /** Additional tokens, besides the admin's. Nodes are `system:node:NAME` in group `system:nodes`. */
   tokens?: readonly Token[];
-  /** Nodes keep `spec.configSource` and `status.config`: the feature gate DynamicKubeletConfig. @default true, for a `version` from 1.26 on false */
+  /** The feature gate DynamicKubeletConfig: Nodes store `spec.configSource` and `status.config`. @default true; false for a `version` from 1.26 on */
   dynamicKubeletConfig?: boolean;
   clock: Clock;
   random: Random;
@@ -40,7 +40,7 @@ export interface LocalApiOptions {
   watchWindow?: number;
   /** Time between bookmarks of a watch, in ms. @default 60_000 */
   bookmarkMs?: number;
-  /** The release that it is like. @default 'v1.20.2' with the gate on, 'v1.36.3' with it off, as real servers have it */
+  /** The release that the server behaves like. @default 'v1.20.2' with the gate on, 'v1.36.3' with it off, as on real servers */
   version?: string;
   /** Faults. @default none */
   faults?: readonly Fault[];
@@ -48,10 +48,10 @@ export interface LocalApiOptions {
   kinds?: readonly Kind[];
   /** CustomResourceDefinitions that exist from the start. @default none */
   definitions?: readonly KubeObject[];
-  /** Runs the garbage collector. Switch it off where kube-controller-manager does that. @default true */
+  /** Runs the garbage collector. Disable it if kube-controller-manager collects garbage. @default true */
   garbageCollection?: boolean;
   /**
-   * Whether deleted pods that are bound to a node are finished: never, as without a kubelet; or by a simulated kubelet, in a later turn or after so many ms.
+   * When deleted pods that are bound to a node are removed: never, as without a kubelet; or by a simulated kubelet, in a later turn or after this many ms.
    * @default 'none'
    */
   podKubelet?: 'none' | 'instant' | Millis;
@@ -65,7 +65,7 @@ export interface LocalApi {
   tokens: readonly Token[];
   /** For `ClientOptions.dial`: opens a connection to this server, whatever the address. */
   dial: () => Promise<Connection>;
-  /** Creates an object as a manifest has it, with apiVersion and kind; without a namespace in `default`. @throws StatusError */
+  /** Creates the object of a manifest, with apiVersion and kind; the default namespace is `default`. @throws StatusError */
   add: (manifest: Readonly<Record<string, unknown>>) => KubeObject;
   /** Closes every direct connection. Idempotent. */
   stop(): void;
@@ -76,11 +76,11 @@ export interface LocalApi {
 }
 
 export interface LocalApiHooks {
-  /** Forgets all changes so far: watches and continued lists from older versions get 410. */
+  /** Discards all changes so far: watches and continued lists from older versions get 410. */
   compact(): void;
   /** Closes every connection abruptly. */
   dropConnections(): void;
-  /** Stops serving: connections are cut and new ones refused. Data stays. */
+  /** Stops serving: closes connections and refuses new ones. Data stays. */
   pause(): Promise<void>;
   /** Serves again at the same address, with the same data. */
   resume(): Promise<void>;
@@ -92,8 +92,8 @@ export interface LocalApiHooks {
 }
 
 /**
- * Makes an API server that is reached in this process alone. It holds no socket or file, and no timer but those of its pod kubelet: without one it can be
- * forgotten without `stop`.
+ * Creates an API server for this process only. It holds no sockets or files, and no timers but those of its pod kubelet: without one it needs no
+ * `stop`.
  */
 export function createLocalApi(options: LocalApiOptions): LocalApi {
   const token = randomBytes(16).toString('hex');

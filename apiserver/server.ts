@@ -24,13 +24,13 @@ export interface ApiServer {
   url: string;
   /** '' without TLS. */
   caPem: string;
-  /** The admin's. */
+  /** The admin's token. */
   token: string;
   /** Kubeconfig of the admin, or of the user of `token`; YAML. */
   kubeconfig(token?: string): string;
-  /** For `ClientOptions.dial`: a way in without sockets. */
+  /** For `ClientOptions.dial`: opens a connection without sockets. */
   dial: () => Promise<Connection>;
-  /** Creates an object as a manifest has it, with apiVersion and kind; without a namespace in `default`. @throws StatusError */
+  /** Creates the object of a manifest, with apiVersion and kind; the default namespace is `default`. @throws StatusError */
   add: (manifest: Readonly<Record<string, unknown>>) => KubeObject;
   /** Closes every connection and drops the data. Idempotent. */
   stop(): Promise<void>;
@@ -38,7 +38,7 @@ export interface ApiServer {
   hooks: ApiServerHooks;
 }
 
-/** Starts an API server in this process. @throws ActionError when it cannot listen there */
+/** Starts an API server in this process. @throws ActionError if it cannot listen on the address */
 export async function startApiServer(options: ApiServerOptions): Promise<ApiServer> {
   const local = createLocalApi(options);
   const keys = options.tls === false ? undefined : selfSigned(options.clock.now());

@@ -9,7 +9,7 @@ export interface User {
 
 const NODE_USER = 'system:node:';
 
-/** The node that a user is; undefined for everybody else. */
+/** Name of the node whose user this is; undefined for other users. */
 export function nodeOf(user: User): string | undefined {
   if (!user.name.startsWith(NODE_USER) || !user.groups.includes('system:nodes')) return undefined;
   return user.name.slice(NODE_USER.length);
@@ -32,7 +32,7 @@ export class Authenticator {
     }
   }
 
-  /** @param authorization - the header @throws StatusError 401 for anything but a known token */
+  /** @param authorization - value of the header @throws StatusError 401 for anything but a known token */
   user(authorization: string): User {
     const [, token] = /^bearer +(\S+)$/i.exec(authorization.trim()) ?? [];
     const user = token === undefined ? undefined : this.#users.get(digest(token));

@@ -8,7 +8,7 @@ import type { ResourceRequest } from '../http/message.ts';
 import type { KubeObject } from '../../kube/api/object.ts';
 
 /**
- * Members of system:masters may do everything; a node may do what a node needs; everybody may do what roles give them, as on a real server
+ * Members of system:masters may do everything; a node has the rights of the node authorizer; roles grant all other rights, as on a real server
  * with Node,RBAC.
  * @throws StatusError 403
  */
@@ -26,7 +26,7 @@ export function authorize(stored: Stored, user: User, request: ResourceRequest, 
   );
 }
 
-/** @returns undefined when it is allowed, else why not ('' for no particular reason) */
+/** @returns undefined: allowed; else the reason ('': no particular reason) */
 export function whyNot(stored: Stored, user: User, request: ResourceRequest, query: URLSearchParams): string | undefined {
   if (user.groups.includes('system:masters')) return undefined;
   const node = nodeOf(user);
@@ -38,7 +38,7 @@ export function whyNot(stored: Stored, user: User, request: ResourceRequest, que
     group,
     resource: subresource === '' ? resource : `${resource}/${subresource}`,
     namespace,
-    // A list of one name is about that object.
+    // A list with a field selector for one name counts as a request for that object.
     name: request.name || selectedName(query),
   };
   return allows(rulesOf(stored, user, namespace), wish) ? undefined : why;
@@ -47,13 +47,13 @@ export function whyNot(stored: Stored, user: User, request: ResourceRequest, que
 // Paths that every authenticated user may get: the cluster role system:discovery.
 const discovery = /^\/(api|apis|healthz|livez|openapi|readyz|version)(\/|$)/;
 
-/** Whether a user may get a path that names no resource. */
+/** Whether a user may access a non-resource path. */
 export function mayAsk(stored: Stored, user: User, verb: string, path: string): boolean {
   if (user.groups.includes('system:masters') || (discovery.test(path) && verb === 'get')) return true;
   return allows(rulesOf(stored, user, ''), { verb, path });
 }
 
-/** @returns undefined when the node may, else why not ('' for no particular reason) */
+/** Rules of the node authorizer. @returns undefined: allowed; else the reason ('': no particular reason) */
 function nodeMay(stored: Stored, node: string, request: ResourceRequest, query: URLSearchParams): string | undefined {
   const { group, resource, subresource, verb, namespace } = request;
   const name = request.name || (isReading(verb) ? selectedName(query) : '');
@@ -128,7 +128,7 @@ export function restrictNode(user: User, served: ServedKind, object: KubeObject,
   if (old === undefined && name !== node)
     throw forbidden(of, name, `node ${JSON.stringify(node)} is not allowed to modify node ${JSON.stringify(name)}`);
   if (!changesConfigSource(object, old ?? { metadata: {} })) return;
-  // The words `create pods` are the real server's.
+  // The real server's message says `create pods`.
   const what = old === undefined ? 'create pods with a non-nil configSource' : 'update configSource to a new non-nil configSource';
   throw forbidden(of, name, `node ${JSON.stringify(node)} is not allowed to ${what}`);
 }
@@ -137,15 +137,15 @@ export function restrictNode(user: User, served: ServedKind, object: KubeObject,
 interface ResourceWish {
   verb: string;
   group: string;
-  /** With its subresource: `pods/status`. */
+  /** Resource with subresource: `pods/status`. */
   resource: string;
   /** '' for the whole cluster. */
   namespace: string;
-  /** '' where no single object is meant. */
+  /** '' if the request is not for a single object. */
   name: string;
 }
 
-/** A request that is about no object: `/metrics`. */
+/** A request for a non-resource path: `/metrics`. */
 interface PathWish {
   verb: string;
   path: string;
@@ -158,7 +158,7 @@ const RBAC = 'rbac.authorization.k8s.io';
 
 /**
  * Every rule that applies to a user: cluster-wide bindings, and those of one namespace.
- * A binding to a role that is not there gives nothing.
+ * A binding to a missing role grants nothing.
  */
 export function rulesOf(stored: Stored, user: User, namespace: string): PolicyRule[] {
   const role = (ref: unknown, home: string) =>
@@ -189,7 +189,7 @@ function isSubject(subject: unknown, user: User, home: string): boolean {
   }
 }
 
-/** Whether one of the rules allows it. */
+/** Whether one of the rules allows the request. */
 export function allows(rules: readonly PolicyRule[], wish: ResourceWish | PathWish): boolean {
   return rules.some((rule) => ('path' in wish ? allowsPath(rule, wish) : allowsResource(rule, wish)));
 }
@@ -204,7 +204,7 @@ function allowsResource(rule: PolicyRule, { verb, group, resource, name }: Resou
   );
 }
 
-// A star for the resource, and then the subresource of any.
+// `*/SUBRESOURCE` matches this subresource of any resource.
 function isAnysSubresource(one: unknown, resource: string): boolean {
   return typeof one === 'string' && one.startsWith('*/') && resource.includes('/') && resource.endsWith(one.slice(1));
 }

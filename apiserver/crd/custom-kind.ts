@@ -17,7 +17,7 @@ import { valueErrors } from './value-errors.ts';
 import { isJsonObject, type JsonObject, ownField, setField } from '../../kube/api/json.ts';
 import type { KubeObject } from '../../kube/api/object.ts';
 
-/** The kind that a definition defines, in each version it is served in, the preferred one first. None while its names are not accepted. */
+/** The kind that a definition defines, in each version it is served in, the preferred one first. Empty while its names are not accepted. */
 export function customKinds(definition: KubeObject): ServedKind[] {
   const spec = nodeOf(definition['spec']) ?? {};
   const accepted = nodesOf(nodeOf(definition['status'])?.['conditions']).some(
@@ -43,7 +43,7 @@ function customKind(spec: Node, version: Node, verbs: typeof allVerbs): ServedKi
     group: textOf(spec['group']),
     version: textOf(version['name']),
     toStored: whole,
-    // Defaults are also applied on read: one that was added later shows in older objects.
+    // Defaults are also applied on read: a default that was added later appears in older objects.
     ...(hasDefault(root) ? { fromStored: whole } : {}),
   };
   const [shortNames, categories] = [textsOf(names['shortNames']), textsOf(names['categories'])];
@@ -91,8 +91,8 @@ export function byVersion(a: string, b: string): number {
 const typeFields: ReadonlySet<string> = new Set(['apiVersion', 'kind', 'metadata']);
 
 /**
- * `value` as the server keeps it: without fields the schema does not know, without nulls that it does not allow, and with its defaults.
- * @param isRoot - or embedded: `apiVersion`, `kind` and `metadata` are there without being written in the schema
+ * `value` as the server stores it: without unknown fields, without nulls that the schema does not allow, and with its defaults.
+ * @param isRoot - root or embedded resource: `apiVersion`, `kind` and `metadata` are known fields even if the schema omits them
  */
 function prunedAndDefaulted(value: unknown, node: Node, isRoot: boolean): unknown {
   if (Array.isArray(value)) {
@@ -117,7 +117,7 @@ function prunedAndDefaulted(value: unknown, node: Node, isRoot: boolean): unknow
   return kept;
 }
 
-/** The columns of `kubectl get`: the name, and what the author wants shown, or the age. */
+/** The columns of `kubectl get`: the name, and the columns of the definition, or else the age. */
 function customColumns(written: unknown): Column[] {
   const columns = nodesOf(written).map(column);
   return [nameColumn, ...(columns.length === 0 ? [ageColumn] : columns)];
@@ -152,7 +152,7 @@ export function isJsonPath(path: string): boolean {
   return stepsOf(path) !== undefined;
 }
 
-/** What a simple JSON path leads to; nothing where there is no such thing. */
+/** The values at a simple JSON path; empty if there are none. */
 function valuesAt(value: unknown, path: string): unknown[] {
   return (stepsOf(path) ?? [undefined]).reduce<unknown[]>(
     (found, at) => (at === undefined ? [] : found.flatMap((one) => follow(one, at))),

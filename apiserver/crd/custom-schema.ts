@@ -20,7 +20,7 @@ export function propertiesOf(node: Node): [name: string, node: Node][] {
   return Object.entries(nodeOf(node['properties']) ?? {}).flatMap(([name, value]) => (isJsonObject(value) ? [[name, value]] : []));
 }
 
-/** The schema of a field by its name; undefined where the schema does not know it. */
+/** The schema of a field by its name; undefined for an unknown field. */
 export function fieldNode(node: Node, name: string): Node | undefined {
   const known = nodeOf(ownField(nodeOf(node['properties']) ?? {}, name));
   return known ?? nodeOf(node['additionalProperties']);
@@ -56,7 +56,7 @@ export function describesOnly(schema: Schema): boolean {
   return descriptions.has(schema);
 }
 
-/** What OpenAPI documents, and with them kubectl, say of a custom resource. */
+/** The schema of a custom resource for OpenAPI documents, which kubectl reads. */
 export function customSchema(root: Node): Schema {
   const described = schemaOf(root);
   return describing({
@@ -88,7 +88,7 @@ function objectOf(node: Node, description: string): Schema {
   const values = nodeOf(node['additionalProperties']);
   if (values !== undefined) return { type: 'object', description, values: schemaOf(values) };
   const fields = propertiesOf(node).map(([name, field]): [string, Schema] => [name, schemaOf(field)]);
-  // Where unknown fields are kept, a document that listed the known ones would make clients refuse the others.
+  // If unknown fields are preserved, the document lists no fields: otherwise clients would reject the unknown ones.
   if (fields.length === 0 || node[PRESERVES] === true) return anything(description);
   const required = textsOf(node['required']);
   return { type: 'object', description, fields: Object.fromEntries(fields), ...(required.length === 0 ? {} : { required }) };

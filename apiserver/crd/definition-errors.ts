@@ -21,7 +21,7 @@ import type { FieldError } from '../errors.ts';
 
 const columnTypes = ['boolean', 'date', 'integer', 'number', 'string'];
 
-/** What is wrong with a CustomResourceDefinition, in the words of a 1.20 server. */
+/** Validation errors of a CustomResourceDefinition, with the messages of a 1.20 server. */
 export function definitionErrors(definition: KubeObject): FieldError[] {
   const spec = nodeOf(definition['spec']) ?? {};
   const names = nodeOf(spec['names']) ?? {};
@@ -127,7 +127,7 @@ const branches = ['allOf', 'anyOf', 'oneOf'] as const;
 // Fields that alternatives must not have.
 const treeOnly = ['type', 'additionalProperties', 'default', 'description', 'title', 'nullable'] as const;
 
-/** What keeps a schema from being structural, in the words of a 1.20 server. */
+/** Why a schema is not structural, with the messages of a 1.20 server. */
 function structuralErrors(root: Node, path: string, hasStatus: boolean): FieldError[] {
   const errors: FieldError[] = [];
   const type = textOf(root['type']);

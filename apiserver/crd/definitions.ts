@@ -10,7 +10,7 @@ import { customKinds } from './custom-kind.ts';
 import type { KubeObject } from '../../kube/api/object.ts';
 import type { Change } from '../storage/watch-log.ts';
 
-/** Where definitions lie in storage. */
+/** Storage name of definitions. */
 const DEFINITIONS = 'apiextensions.k8s.io/customresourcedefinitions';
 
 function defaults(definition: KubeObject): KubeObject {
@@ -21,7 +21,7 @@ function defaults(definition: KubeObject): KubeObject {
   return { ...definition, spec: { ...spec, names: { ...named, ...names }, conversion: spec['conversion'] ?? { strategy: 'None' } } };
 }
 
-/** The status that controllers of a real server set over time is set at once here: accepted names, NamesAccepted and Established. */
+/** Sets the status at once that controllers of a real server set over time: accepted names, NamesAccepted and Established. */
 export function withStatus(definition: KubeObject, { now, stored }: RuleContext): KubeObject {
   const filled = defaults(definition);
   const spec = nodeOf(filled['spec']) ?? {};
@@ -64,7 +64,7 @@ function takenName(names: Node, group: string, others: readonly KubeObject[]): {
     ['KindConflict', textOf(names['kind']), kinds],
     ['ListKindConflict', textOf(names['listKind']), kinds],
   ];
-  // The real server reports the last one it finds.
+  // The real server reports the last conflict.
   const found = asked.findLast(([, name, taken]) => name !== '' && taken.has(name));
   return found === undefined ? undefined : { reason: found[0], name: found[1] };
 }
@@ -102,12 +102,12 @@ export const customResourceDefinitions: Kind = {
 };
 
 /**
- * Serves the kinds of definitions, from the turn in which these change. When a definition is deleted, its objects are deleted in later turns, and it
- * is removed after the last of them.
+ * Serves the kinds of definitions; a changed definition takes effect in the same turn of the event loop. When a definition is deleted, its objects are
+ * deleted in later turns, and the definition is removed after the last of them.
  */
 export class LiveKinds {
   readonly #context: Context;
-  /** Storage names of kinds, by the key of the definition they come from. */
+  /** Storage names of kinds, by the key of their definition. */
   readonly #kinds = new Map<string, string>();
   /** Terminating definitions, by the storage name of their kind. */
   readonly #terminating = new Map<string, string>();

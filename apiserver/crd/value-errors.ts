@@ -7,7 +7,7 @@ import type { Node } from './custom-schema.ts';
 import type { JsonObject } from '../../kube/api/json.ts';
 
 /**
- * What of `value` breaks its schema, in the words of a 1.20 server. Like that server it names no index in a list: an item has its list's path.
+ * Where `value` violates its schema, with the messages of a 1.20 server. As on that server, paths have no list indices: an item has the path of its list.
  * `x-kubernetes-validations` (CEL) is not evaluated.
  */
 export function valueErrors(value: unknown, node: Node, path: string): FieldError[] {
@@ -43,7 +43,7 @@ function typeErrors(value: unknown, node: Node, path: string): FieldError[] {
   return [invalidShown(path, `"${is}"`, `${path} in body must be of type ${wanted.join(',')}: "${is}"`)];
 }
 
-/** The server reports the first of them. */
+/** The server reports only the first of these errors. */
 function stringErrors(value: string, node: Node, path: string): FieldError[] {
   const errors: FieldError[] = [];
   const wrong = (why: string): void => void errors.push(invalidValue(path, value, `${path} in body ${why}`));
@@ -58,13 +58,13 @@ function stringErrors(value: string, node: Node, path: string): FieldError[] {
   return errors;
 }
 
-/** A pattern as far as Go's syntax and ours agree; undefined for what is none. */
+/** Compiles a pattern, as far as the syntax of Go and JavaScript agree; undefined for an invalid one. */
 export function expression(pattern: string): RegExp | undefined {
   const [, flags = '', rest = pattern] = /^\(\?([ims]+)\)(.*)$/s.exec(pattern) ?? [];
   try {
     return new RegExp(rest, `u${flags}`);
   } catch {
-    // Go allows escapes that are no special characters; the older syntax does, too.
+    // Go allows escapes of ordinary characters; without the flag `u`, JavaScript does too.
     try {
       return new RegExp(rest, flags);
     } catch {
@@ -117,7 +117,7 @@ function objectErrors(value: JsonObject, node: Node, path: string): FieldError[]
   const errors: FieldError[] = [];
   const count = Object.keys(value).length;
   const [least, most] = [numberOf(node['minProperties']), numberOf(node['maxProperties'])];
-  // The server shows the limit where it shows the value elsewhere.
+  // In this message the server shows the limit in place of the value.
   const size = (limit: number, why: string): void =>
     void errors.push(invalidShown(path, String(limit), `${path} in body should have at ${why} ${limit} properties`));
   if (least !== undefined && count < least) size(least, 'least');
@@ -157,7 +157,7 @@ function combinedErrors(value: unknown, node: Node, path: string): FieldError[] 
   return errors;
 }
 
-/** The formats of texts that a 1.20 server checks; it takes any text for others. */
+/** The string formats that a 1.20 server checks; for other formats it accepts any text. */
 const formats: Readonly<Record<string, (text: string) => boolean>> = {
   'date-time': (text) => /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(\.\d+)?(Z|[+-]\d{2}:\d{2})$/i.test(text) && !Number.isNaN(Date.parse(text)),
   date: (text) => /^\d{4}-\d{2}-\d{2}$/.test(text) && !Number.isNaN(Date.parse(text)),
@@ -179,7 +179,7 @@ const formats: Readonly<Record<string, (text: string) => boolean>> = {
   hexcolor: (text) => /^#?([0-9a-fA-F]{3}|[0-9a-fA-F]{6})$/.test(text),
 };
 
-/** Whether a text is of a format; any text is of one that is not known. */
+/** Whether a text has a format; true for an unknown format. */
 function isOfFormat(text: string, format: string): boolean {
   return Object.hasOwn(formats, format) ? formats[format]?.(text) === true : true;
 }

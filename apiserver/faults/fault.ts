@@ -3,43 +3,43 @@ import { isJsonObject } from '../../kube/api/json.ts';
 import { allVerbs } from '../kinds/kind.ts';
 
 /**
- * What goes wrong with a request: answer with an HTTP status instead; `drop` the exchange before doing anything; `hang` without an answer; leave the
- * whole connection `half-open`, so that nothing comes over it any more; break off `half` way through the answer; `reset` the whole connection; say that
- * the version is `gone` (410); `delay` and then do as asked; answer a read from a `stale` state; `truncate` the answer as if that were all of it.
+ * Faults of a request: respond with an HTTP status instead; `drop` the exchange before doing anything; `hang` without a response; leave the whole
+ * connection `half-open`, so that nothing is transferred any more; break off after `half` of the response; `reset` the whole connection; respond that
+ * the version is `gone` (410); `delay` the request; respond to a read from a `stale` state; `truncate` the response without an error.
  *
- * What goes wrong with an event of a watch: it is sent twice (`duplicate`), after the one that follows it (`reorder`), or late (`lag`); the watch is
- * sent ERROR 410 instead of it (`early-gone`), or ends in the middle of it as if that were its end (`truncate`).
+ * Faults of an event of a watch: it is sent twice (`duplicate`), after the next event (`reorder`), or late (`lag`); ERROR 410 is sent instead
+ * (`early-gone`), or the watch ends in the middle of the event without an error (`truncate`).
  */
 export type FaultAction = FaultStatus | FaultWord;
 
-/** What the answer instead of the request says; `injectedError` of plan.ts makes it. */
+/** The response that replaces the request's; `injectedError` of plan.ts creates it. */
 export interface FaultStatus {
   status: number;
 }
 
 export type FaultWord = (typeof words)[number];
 
-/** Default age of a stale state, in changes. */
+/** Default age of a stale state, in number of changes. */
 export const STALE_VERSIONS = 100;
 
 /** One line of a fault file. */
 export interface Fault {
-  /** `get`, `list`, `watch`, ..., or `*`; for what is no resource an HTTP method in lower case. */
+  /** `get`, `list`, `watch`, ..., or `*`; for a non-resource path an HTTP method in lower case. */
   verb: string;
-  /** `nodes`, `nodes/status`, the path for what is no resource (`/version`), or `*`. */
+  /** `nodes`, `nodes/status`, a non-resource path (`/version`), or `*`. */
   resource: string;
-  /** Of the object asked for; for faults of events, of the object of the event. @default any */
+  /** Name of the requested object; for faults of events, of the object of the event. @default any */
   name?: string;
   action: FaultAction;
   /** Length of a delay or lag. @default 1000 */
   ms: number;
-  /** How many changes a stale state is old. @default {@link STALE_VERSIONS} */
+  /** Age of a stale state, in number of changes. @default {@link STALE_VERSIONS} */
   versions?: number;
-  /** Spares the first so many requests, or events. @default 0 */
+  /** Number of first requests, or events, without the fault. @default 0 */
   after?: number;
-  /** Hits so many requests, or events. @default all */
+  /** Maximum number of requests, or events, with the fault. @default all */
   count?: number;
-  /** Hits this share of requests, or events, 0 to 1. @default 1 */
+  /** Share of requests, or events, with the fault, 0 to 1. @default 1 */
   probability?: number;
 }
 
@@ -73,13 +73,13 @@ const fields = {
 const methods = ['get', 'head', 'post', 'put', 'patch', 'delete', 'options'] as const;
 const ofEvents: ReadonlySet<unknown> = new Set<FaultWord>(['duplicate', 'reorder', 'early-gone', 'lag']);
 
-/** Whether a fault with this verb hits events of watches instead of requests. */
+/** Whether a fault with this verb applies to events of watches instead of requests. */
 export function isOfEvents({ action }: Pick<Fault, 'action'>, verb: string): boolean {
   return ofEvents.has(action) || (action === 'truncate' && verb === 'watch');
 }
 
 /**
- * Resources that faults name and that are not served: most likely misspelt.
+ * Resources of faults that are not served, and so probably misspelled.
  * @param served - plural names, such as `nodes`
  */
 export function unservedResources(faults: readonly Pick<Fault, 'resource'>[], served: ReadonlySet<string>): string[] {
@@ -88,8 +88,8 @@ export function unservedResources(faults: readonly Pick<Fault, 'resource'>[], se
 }
 
 /**
- * Reads the JSON of a fault file: a list of `{verb, resource, name?, status | "drop" | ..., ms?, versions?, after?, count? | probability?}`. The word
- * stands where it is written in `status` (`"status": "drop"`), in `fault`, or as a field that is true (`"drop": true`).
+ * Parses the JSON of a fault file: a list of `{verb, resource, name?, status | "drop" | ..., ms?, versions?, after?, count? | probability?}`. The action
+ * is the value of `status` (`"status": "drop"`) or `fault`, or a field that is true (`"drop": true`).
  * @throws ActionError naming the entry
  */
 export function parseFaults(json: unknown): Fault[] {

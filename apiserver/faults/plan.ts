@@ -5,14 +5,14 @@ import type { Random } from '../../base/random.ts';
 import type { Status } from '../../kube/api/object.ts';
 import type { Clock } from '../../base/clock.ts';
 
-/** What a fault is chosen by. */
+/** The properties that faults match. */
 export interface FaultTarget {
   verb: string;
   resource: string;
   subresource: string;
-  /** Of the object, where one is named. */
+  /** Name of the object; '' if the request has none. */
   name: string;
-  /** A read that may be answered from an older state: `resourceVersion=0`, or not older than some version. @default false */
+  /** A read whose response may come from an older state: `resourceVersion=0`, or not older than some version. @default false */
   mayBeStale?: boolean;
 }
 
@@ -32,7 +32,7 @@ interface Entry {
   left: number;
 }
 
-/** Which requests and events go wrong, and how. The first fault that is about one, not used up and lucky counts. */
+/** Decides which requests and events get which fault: the first one that matches, is not used up, and wins its random draw. */
 export class FaultPlan {
   readonly #random: Random;
   #faults: Entry[] = [];
@@ -49,12 +49,12 @@ export class FaultPlan {
     this.#hasEventFaults = faults.some((fault) => isOfEvents(fault, 'watch'));
   }
 
-  /** Whether events have to be looked at one by one. */
+  /** Whether the plan has faults of events, so that each event must be checked. */
   get hasEventFaults(): boolean {
     return this.#hasEventFaults;
   }
 
-  /** The fault of this request, which uses up one of its count. */
+  /** The fault for this request; decrements the remaining count. */
   match(target: FaultTarget): Fault | undefined {
     return this.#first((fault) => {
       if (isOfEvents(fault, target.verb) || !isAbout(fault, target)) return false;
@@ -63,7 +63,7 @@ export class FaultPlan {
   }
 
   /**
-   * The fault of one event of a watch, which uses up one of its count.
+   * The fault for one event of a watch; decrements the remaining count.
    * @param hasNext - another event follows it in the same batch; `reorder` needs one
    */
   matchEvent(target: FaultTarget, hasNext: boolean): Fault | undefined {
@@ -101,7 +101,7 @@ const reasons: Readonly<Record<number, string>> = {
   504: 'Timeout',
 };
 
-/** The error a fault answers with. 429 asks to come back in a second, as a busy server does. */
+/** The error that a fault responds with. 429 has retryAfterSeconds 1, as from an overloaded server. */
 export function injectedError({ status }: FaultStatus): StatusError {
   const details = status === 429 ? { retryAfterSeconds: 1 } : undefined;
   return new StatusError(status, reasons[status] ?? 'Unknown', `the fault plan answers with ${status}`, details);
@@ -126,7 +126,7 @@ async function* one(line: Line): AsyncGenerator<readonly Line[]> {
   yield [line];
 }
 
-/** The first half of an answer's bytes, and how many there should be; for a stream the first half of what comes first. */
+/** The first half of a response's bytes, and the announced length; for a stream half of its first batch. */
 export async function halfOf(answer: Answer): Promise<{ type: string; code: number; bytes: Uint8Array; announced: number | undefined }> {
   if ('stream' in answer) {
     let first = '';
@@ -146,8 +146,8 @@ function half(content: string | Uint8Array): Uint8Array {
 }
 
 /**
- * The lines of a watch with the faults of the plan applied, event by event. Bookmarks and errors stay as they are: the real server keeps the promises they make.
- * Two events that change places leave in one batch, so that a client that received one has received both.
+ * The lines of a watch with the faults of the plan applied, event by event. Bookmarks and errors are unchanged: a real server never breaks their guarantees.
+ * Two reordered events are sent in one batch, so that a client that received one has received both.
  */
 export async function* withEventFaults(
   batches: AsyncIterable<readonly Line[]>,

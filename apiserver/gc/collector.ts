@@ -14,8 +14,8 @@ import { blocks, Dependents, isOrphaning, isWaiting, type Owner, type Place, pla
 const TURN = 500;
 
 /**
- * Deletes what has lost its owners, in all three ways of propagation, as the garbage collector of kube-controller-manager does. It looks at an object
- * when the object or an owner changes, in a later turn than the change; it waits for nothing and holds no timer.
+ * Deletes objects that have lost their owners, with all three propagation policies, like the garbage collector of kube-controller-manager. It processes an
+ * object when the object or an owner changes, in a later turn of the event loop; it never waits and holds no timer.
  */
 export class Collector {
   readonly #context: Context;
@@ -31,7 +31,7 @@ export class Collector {
     context.storage.onChange((kind, change) => this.#changed(kind, change));
   }
 
-  /** Resolves once nothing is left to look at. */
+  /** Resolves once no object is left to process. */
   settled(): Promise<void> {
     return this.#queue.size === 0 ? Promise.resolve() : new Promise((resolve) => this.#waiters.push(resolve));
   }
@@ -43,7 +43,7 @@ export class Collector {
     const place = { kind, key };
     if (change.type === 'DELETED') {
       this.#lookAt(this.#dependents.of(uid));
-      // An owner may have waited for this one.
+      // An owner in foreground deletion may have waited for this dependent.
       for (const reference of ownerReferences ?? []) this.#lookAt(this.#ownerPlaces(reference, object));
       return;
     }
@@ -92,13 +92,13 @@ export class Collector {
     }
   }
 
-  /** Its dependents stay without it. */
+  /** Removes the owner's references from its dependents, which stay. */
   #orphan(served: ServedKind, place: Place, owner: KubeObject): void {
     for (const dependent of this.#dependents.of(owner.metadata.uid)) this.#removeReferences(dependent, (uid) => uid === owner.metadata.uid);
     this.#release(served, place, owner, ORPHAN);
   }
 
-  /** Removes it once no dependent blocks it. */
+  /** Removes the owner once no dependent blocks it. */
   #finishForeground(served: ServedKind, place: Place, owner: KubeObject): void {
     const { uid } = owner.metadata;
     if (!this.#owned(uid).some((dependent) => blocks(dependent, uid))) this.#release(served, place, owner, FOREGROUND);
@@ -136,7 +136,7 @@ export class Collector {
     return isWaiting(owner) ? 'waiting' : 'present';
   }
 
-  /** Where an owner must lie: in the namespace of its dependent, or in none. Nowhere for what cannot own it, or is not served. */
+  /** Place of an owner: in the namespace of its dependent, or cluster-scoped. Empty if this kind cannot own the dependent, or is not served. */
   #ownerPlaces({ apiVersion: version, kind: name, name: owner }: OwnerReference, dependent: KubeObject): Place[] {
     const served = this.#context.registry.named(version, name);
     const { namespace = '' } = dependent.metadata;

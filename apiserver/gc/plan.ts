@@ -9,7 +9,7 @@ export type Owner = 'present' | 'waiting' | 'absent' | 'unknown';
 export type Step =
   { do: 'keep' } | { do: 'release'; owners: ReadonlySet<string> } | { do: 'delete'; propagation: Propagation; unblock: boolean };
 
-/** What to do with an object, given the states of its owners. With an owner of a kind that is not served it is kept. */
+/** What to do with an object, given the states of its owners. An object with an owner of an unserved kind is kept. */
 export function planOwned(
   object: KubeObject,
   ownerOf: (reference: OwnerReference) => Owner,
@@ -21,7 +21,7 @@ export function planOwned(
   if (owners.some(({ is }) => is === 'unknown')) return { do: 'keep' };
   const others = owners.filter(({ is }) => is !== 'present');
   if (others.length < owners.length) {
-    // A present owner keeps it; references to owners that are absent or wait are removed.
+    // A present owner keeps the object; references to absent and waiting owners are removed.
     return others.length === 0 ? { do: 'keep' } : { do: 'release', owners: new Set(others.map(({ uid }) => uid)) };
   }
   if (others.some(({ is }) => is === 'waiting')) {
@@ -33,29 +33,29 @@ export function planOwned(
   return { do: 'delete', propagation, unblock: false };
 }
 
-/** Whether it is terminating and waits for its dependents (foreground). */
+/** Whether the object is terminating and waits for its dependents (foreground). */
 export function isWaiting({ metadata }: KubeObject): boolean {
   return metadata.deletionTimestamp !== undefined && metadata.finalizers?.includes(FOREGROUND) === true;
 }
 
-/** Whether it is terminating and its dependents are orphaned first. */
+/** Whether the object is terminating and its dependents are orphaned first. */
 export function isOrphaning({ metadata }: KubeObject): boolean {
   return metadata.deletionTimestamp !== undefined && metadata.finalizers?.includes(ORPHAN) === true;
 }
 
-/** Whether an owner that waits has to wait for this dependent. */
+/** Whether this dependent blocks the foreground deletion of its owner. */
 export function blocks(dependent: KubeObject, uid: string | undefined): boolean {
   return dependent.metadata.ownerReferences?.some((reference) => reference.uid === uid && reference.blockOwnerDeletion === true) === true;
 }
 
 /** Storage kind and key of an object. */
 export interface Place {
-  /** Of its kind, as storage has it. */
+  /** Storage name of its kind. */
   kind: string;
   key: string;
 }
 
-/** Which objects name an owner, by the owner's uid. Follows the changes of a storage; objects without owners cost nothing. */
+/** Index of dependents by the owner's UID. Follows the changes of a storage; objects without owners cost nothing. */
 export class Dependents {
   readonly #byOwner = new Map<string, Map<string, Place>>();
 
@@ -76,7 +76,7 @@ export class Dependents {
     }
   }
 
-  /** In the order in which they named the owner. */
+  /** The dependents of an owner, in the order in which their references were added. */
   of(uid: string | undefined): Place[] {
     return [...(this.#byOwner.get(uid ?? '')?.values() ?? [])];
   }

@@ -6,8 +6,8 @@ import { apiVersion, type ServedKind } from '../kinds/kind.ts';
 import { decoded } from './incoming.ts';
 
 /*
- * Server-side apply, as far as `kubectl apply --server-side` needs it: only what was applied is tracked. Other writes own nothing, so a conflict
- * arises between two appliers alone.
+ * Server-side apply, as far as `kubectl apply --server-side` needs it: only applied fields are tracked. Other writes own no fields, so conflicts
+ * occur only between two appliers.
  */
 
 export interface ApplyRequest {
@@ -28,7 +28,7 @@ export function applyRequest(query: URLSearchParams, force: boolean, subresource
 }
 
 /**
- * The object after an apply of `wanted`: its fields set, and those removed that this manager applied before and no other manager owns.
+ * The object after an apply of `wanted`: its fields are set, and fields that this manager applied before and no other manager owns are removed.
  * @param live - undefined to create
  * @throws StatusError 409 naming the other managers of fields whose value would change, unless forced
  */
@@ -103,7 +103,7 @@ function checkConflicts(set: FieldSet, others: readonly Entry[], wanted: KubeObj
   throw new StatusError(409, 'Conflict', `Apply failed with ${count}: ${list}`, { causes });
 }
 
-/** What another manager keeps after a forced apply: the fields whose value the apply did not change. */
+/** Fields that another manager still owns after a forced apply: those whose value did not change. */
 function withoutConflicts(theirs: FieldSet, set: FieldSet, wanted: KubeObject, live: KubeObject | undefined, rule: MergeRule): FieldSet {
   return conflictingFields(set, theirs, wanted, live, rule).length === 0 ? theirs : difference(theirs, set);
 }
@@ -129,7 +129,7 @@ function fieldSetOf(value: unknown, rule: MergeRule = {}): FieldSet {
   return set;
 }
 
-/** What is in `left` and not in `right`. */
+/** Fields that are in `left` and not in `right`. */
 export function difference(left: FieldSet, right: FieldSet): FieldSet {
   const set: FieldSet = {};
   for (const [step, inner] of Object.entries(left)) {
@@ -193,7 +193,7 @@ function child(value: unknown, step: string, rule: MergeRule): unknown {
   return itemsByStep(value, rule).get(step);
 }
 
-/** Lists are asked for one item after the other: each is walked once, not once for each of its items. */
+/** Items of lists by key: an index per list, so that looking up all items of a list takes linear time. */
 const walked = new WeakMap<readonly unknown[], ReadonlyMap<string, unknown>>();
 
 function itemsByStep(list: readonly unknown[], { mergeKey }: MergeRule): ReadonlyMap<string, unknown> {

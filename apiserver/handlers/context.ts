@@ -9,14 +9,14 @@ import type { ApiRequest } from '../http/message.ts';
 import type { KubeObject } from '../../kube/api/object.ts';
 import { isJsonObject } from '../../kube/api/json.ts';
 
-/** What every handler works with. */
+/** Dependencies of all handlers. */
 export interface Context {
   storage: Storage;
   registry: Registry;
   clock: Clock;
   random: Random;
   dynamicKubeletConfig: boolean;
-  /** Time between bookmarks of a watch that asked for them, in ms. */
+  /** Interval of bookmarks for a watch that requests them, in ms. */
   bookmarkMs: number;
 }
 
@@ -25,7 +25,7 @@ export function rules(context: Context, subresource: string): RuleContext {
   return { now: rfc3339(clock.now()), dynamicKubeletConfig, subresource, release: registry.release, stored: storage };
 }
 
-/** A version 4 UUID from the server's own source of chance. */
+/** A version 4 UUID from the server's random source. */
 export function newUid(random: Random): string {
   const digits = Array.from({ length: 32 }, () => Math.floor(random() * 16));
   digits[12] = 4;
@@ -34,16 +34,16 @@ export function newUid(random: Random): string {
   return [hex.slice(0, 8), hex.slice(8, 12), hex.slice(12, 16), hex.slice(16, 20), hex.slice(20)].join('-');
 }
 
-// No vowels and nothing that looks like something else, as the real server picks them.
+// As on a real server: no vowels and no ambiguous characters.
 const SUFFIX_LETTERS = 'bcdfghjklmnpqrstvwxz2456789';
 
-/** `base` and five letters, at most 63 in all. */
+/** `base` and five random characters, at most 63 in all. */
 export function generateName(base: string, random: Random): string {
   const suffix = Array.from({ length: 5 }, () => SUFFIX_LETTERS[Math.floor(random() * SUFFIX_LETTERS.length)] ?? 'x').join('');
   return base.slice(0, 63 - suffix.length) + suffix;
 }
 
-/** A resourceVersion of a query. @returns undefined when absent @throws StatusError 400 for what is no number */
+/** The resourceVersion of a query. @returns undefined if absent @throws StatusError 400 if it is not a number */
 export function versionOf(query: URLSearchParams): number | undefined {
   const text = query.get('resourceVersion');
   if (text === null || text === '') return undefined;
@@ -51,7 +51,7 @@ export function versionOf(query: URLSearchParams): number | undefined {
   return Number(text);
 }
 
-/** A number of the query, 0 when absent. @throws StatusError 400 */
+/** A number of the query, 0 if absent. @throws StatusError 400 */
 export function numberOf(query: URLSearchParams, name: string): number {
   const text = query.get(name);
   if (text === null || text === '') return 0;
@@ -59,36 +59,36 @@ export function numberOf(query: URLSearchParams, name: string): number {
   return Number(text);
 }
 
-/** @throws StatusError 504 for a version the server has not reached */
+/** @throws StatusError 504 for a version that the server has not reached */
 export function checkReached(version: number | undefined, current: number): void {
   if (version !== undefined && version > current) throw resourceVersionTooLarge(version, current);
 }
 
 export type Asked = Pick<ApiRequest, 'query' | 'staleBy'>;
 
-/** Whether a real server could answer from a cache that lags: some version was asked for, or any, and not exactly that one. */
+/** Whether a real server could respond from a lagging cache: the request accepts any version, or any version not older than one. */
 export function mayBeStale(query: URLSearchParams): boolean {
   return (
     (query.get('resourceVersion') ?? '') !== '' && query.get('resourceVersionMatch') !== 'Exact' && (query.get('continue') ?? '') === ''
   );
 }
 
-/** The version that a lagging replica would answer from; undefined for the newest. Never older than what was asked for, or than what is known. */
+/** The version from which a lagging replica would respond; undefined: the newest. Never older than the requested version or the oldest known one. */
 export function staleVersion(storage: Storage, kind: string, { query, staleBy = 0 }: Asked): number | undefined {
   if (staleBy === 0 || !mayBeStale(query)) return undefined;
   return Math.max(versionOf(query) ?? 0, storage.version - staleBy, storage.log(kind).forgotten);
 }
 
-/** Which objects a request is about. */
+/** The objects that a request selects. */
 export interface Selection {
   matches: (object: KubeObject) => boolean;
-  /** The one name that can match, for `metadata.name=NAME`. */
+  /** The only name that can match, for `metadata.name=NAME`. */
   name: string | undefined;
-  /** Nothing is left out. */
+  /** Every object matches. */
   all: boolean;
 }
 
-/** Reads both selectors of a query. @throws StatusError 400 for what cannot be read or is no field to select by */
+/** Reads both selectors of a query. @throws StatusError 400 for an invalid selector or an unsupported field */
 export function selection(served: ServedKind, query: URLSearchParams): Selection {
   try {
     const labels = parseLabelSelector(query.get('labelSelector') ?? '');
@@ -101,7 +101,7 @@ export function selection(served: ServedKind, query: URLSearchParams): Selection
     if (served.kind.namespaced) readers.set('metadata.namespace', (object) => object.metadata.namespace ?? '');
     for (const { field } of fields) {
       if (!readers.has(field)) {
-        // Kinds with selectable fields of their own have another message than those with metadata.name and metadata.namespace only.
+        // Kinds with additional selectable fields have another message than those with metadata.name and metadata.namespace only.
         const plain = `${JSON.stringify(field)} is not a known field selector: only "metadata.name", "metadata.namespace"`;
         throw badRequest(served.kind.selectable === undefined ? plain : `field label not supported: ${field}`);
       }
@@ -128,7 +128,7 @@ export interface DeleteOptions {
   uid?: string;
   resourceVersion?: string;
   gracePeriodSeconds?: number;
-  /** Undefined where the request leaves it to the kind. */
+  /** Undefined: the default of the kind. */
   propagation?: Propagation;
 }
 

@@ -12,7 +12,7 @@ import type { Change } from '../storage/watch-log.ts';
 import { labelSelectorOf, matchesLabels } from '../../kube/api/selector.ts';
 import { fieldAt, listAt, textAt } from '../kinds/metadata-rules.ts';
 
-/** Removes the object, or sets its deletionTimestamp while a finalizer or a grace period holds it. @returns its last state, and whether it is removed */
+/** Removes the object, or sets its deletionTimestamp if it has finalizers or a grace period. @returns its last state, and whether it was removed */
 export function deleteObject(
   context: Context,
   served: ServedKind,
@@ -31,7 +31,7 @@ export function deleteObject(
   const grace = kind.gracePeriod?.(old, options.gracePeriodSeconds) ?? 0;
   const finalizers = finalizersOnDelete(name, old, options);
   const waits = finalizers.length > 0 || isNamespace;
-  // A kind with a grace period gets a deletionTimestamp even when it is removed at once.
+  // An object of a kind with grace periods gets a deletionTimestamp even if it is removed at once.
   const marks = waits || kind.gracePeriod !== undefined;
   const left = marks ? terminating(context, isNamespace, old, grace, finalizers) : old;
   const removed = !waits && (!marks || left.metadata.deletionGracePeriodSeconds === 0);
@@ -53,7 +53,7 @@ function terminating(context: Context, isNamespace: boolean, old: KubeObject, as
     const metadata = { ...rest, ...held, deletionTimestamp: since ?? rfc3339(now) };
     return { ...old, metadata, status: { ...(isJsonObject(old['status']) ? old['status'] : {}), phase: 'Terminating' } };
   }
-  // A second delete can only shorten the wait, which is counted from the first.
+  // A second delete can only shorten the grace period, which starts with the first delete.
   if (since !== undefined && (before === undefined || asked >= before)) return { ...old, metadata: { ...rest, ...held } };
   const start = since === undefined || before === undefined ? now : Date.parse(since) - before * 1000;
   const counted = since === undefined ? nextGeneration(rest) : {};
@@ -61,7 +61,7 @@ function terminating(context: Context, isNamespace: boolean, old: KubeObject, as
   return { ...old, metadata };
 }
 
-/** A first delete counts as a change of what is wanted, where the object has a generation. */
+/** The first delete increments the generation, if the object has one. */
 const nextGeneration = ({ generation = 0 }: ObjectMeta): { generation?: number } => (generation > 0 ? { generation: generation + 1 } : {});
 
 function checkPreconditions({ kind, at }: ServedKind, { metadata }: KubeObject, { uid, resourceVersion }: DeleteOptions): void {
@@ -111,7 +111,7 @@ function withDeletionTimestamp(object: KubeObject, context: Context): KubeObject
 }
 
 /**
- * Finishes deleted pods in place of their kubelets: removes a terminating pod after `ms`, or in a later turn of the event loop for 0. Finalizers still hold it.
+ * Simulates kubelets for deleted pods: removes a terminating pod after `ms`, or in a later turn of the event loop for 0. Finalizers still keep the pod.
  */
 export function finishPods(context: Context, ms: number, log: Log, signal: AbortSignal): void {
   const ending = new Set<string>();
@@ -144,17 +144,17 @@ export function finishPods(context: Context, ms: number, log: Log, signal: Abort
 const PODS = '/pods';
 const BUDGETS = 'policy/poddisruptionbudgets';
 
-/** Most entries of status.disruptedPods: evicted pods that the disruption controller has not yet seen deleted. As on a real server. */
+/** Maximum number of entries of status.disruptedPods (evicted pods whose deletion the disruption controller has not yet seen), as on a real server. */
 const MAX_DISRUPTED = 2000;
 
-/** Whether a subresource of a kind is that of evictions. */
+/** Whether this is the eviction subresource of pods. */
 export function isEviction({ kind }: ServedKind, subresource: string): boolean {
   return subresource === 'eviction' && storageName(kind) === PODS;
 }
 
 /**
- * Deletes a pod if its disruption budget allows that, and counts it there.
- * @throws StatusError 404, 409 for preconditions, 429 where the budget does not allow it, 500 for several budgets
+ * Deletes a pod if its disruption budget allows it, and records the disruption in the budget.
+ * @throws StatusError 404, 409 for preconditions, 429 if the budget does not allow it, 500 for several budgets
  */
 export function evict(
   context: Context,
@@ -174,7 +174,7 @@ export function evict(
   const given = isJsonObject(body['deleteOptions']) ? body['deleteOptions'] : {};
   const options = deleteOptions(given, query);
   const dryRun = options.dryRun || query.getAll('dryRun').length > 0;
-  // Preconditions are looked at before the budget is.
+  // Preconditions are checked before the budget.
   deleteObject(context, served, at, { ...options, dryRun: true });
   const budget = needsNoBudget(pod) ? undefined : budgetOf(context, pod);
   if (budget !== undefined && !isSurplus(pod, budget)) {
@@ -184,12 +184,12 @@ export function evict(
   deleteObject(context, served, at, { ...options, dryRun });
 }
 
-/** It does not run, or is terminating already. */
+/** The pod is not running, or already terminating. */
 function needsNoBudget(pod: KubeObject): boolean {
   return pod.metadata.deletionTimestamp !== undefined || ['Succeeded', 'Failed', 'Pending'].includes(textAt(pod, 'status', 'phase'));
 }
 
-/** It is not ready and the budget has enough healthy pods without it. */
+/** The pod is not ready, and the budget has enough healthy pods without it. */
 function isSurplus(pod: KubeObject, budget: KubeObject): boolean {
   const isReady = listAt(pod, 'status', 'conditions').some((one) => textAt(one, 'type') === 'Ready' && textAt(one, 'status') === 'True');
   const desired = numberAt(budget, 'desiredHealthy');

@@ -14,7 +14,7 @@ type Zeros = 'written' | 'left out';
 /**
  * An object from a request, in its stored form: without apiVersion and kind, with metadata of the right types.
  * @param zeros - see {@link decodeBySchema}
- * @throws StatusError 400 when it is of another kind, or does not fit the path
+ * @throws StatusError 400 if its kind, name or namespace does not match the path
  */
 export function incomingObject(
   body: JsonObject,
@@ -94,9 +94,9 @@ function wrongType(kind: string, field: string, wanted: string): Error {
 }
 
 /**
- * `value` decoded by its schema, as a server with Go types does: unknown fields, nulls, empty lists and empty maps are dropped, as are empty
- * texts that are not required. Parts without fields in the schema pass as they are.
- * @param zeros - whether what is not given is written where Go types do, as `status: {}`; not of what somebody applies, which is his alone. @default 'written'
+ * `value` decoded by its schema, like Go types of a server: unknown fields, nulls, empty lists and empty maps are dropped, and empty
+ * strings that are not required. Parts without fields in the schema are unchanged.
+ * @param zeros - whether absent fields are written as Go types do, such as `status: {}`; not for an apply, whose manager must not own them. @default 'written'
  * @throws StatusError 400 for a value of the wrong type
  */
 export function decodeBySchema(value: unknown, schema: Schema, path: string, zeros: Zeros = 'written'): unknown {
@@ -182,7 +182,7 @@ function zeroOf(schema: Schema, path: string): unknown {
   }
 }
 
-/** In the form Kubernetes prints: `1000m` is `1`. */
+/** Canonical form of a quantity: `1000m` becomes `1`. */
 function decodeQuantity(value: unknown, path: string): string {
   if (typeof value !== 'string' && typeof value !== 'number') throw notOfType(path, 'a quantity');
   const found = quantity(String(value).trim());

@@ -13,7 +13,7 @@ import { updateObject } from './write.ts';
 import { type Context, dryRunOf } from './context.ts';
 import type { KubeObject } from '../../kube/api/object.ts';
 
-/** The change that a patch request makes. @param release - 36 of a server of 1.36 */
+/** The change that a patch request makes. @param release - N of the server's release 1.N */
 export function patchChange(
   served: ServedKind,
   request: ResourceRequest,
@@ -37,13 +37,13 @@ export function patchChange(
   };
 }
 
-/** Later servers keep to themselves which operation it was. */
+/** Later servers do not name the failed operation. */
 function inapplicable(why: string, release: number): StatusError {
   const message = 'the server rejected our request due to an error in our request';
   return new StatusError(422, 'Invalid', release < 34 ? `${message}: ${why}` : message, {});
 }
 
-/** With the field encoded by the server. */
+/** The object with the field encoded by the server. */
 function rewritten(object: JsonObject, field: string | undefined): JsonObject {
   return field === undefined || object[field] === undefined ? object : { ...object, [field]: JSON.parse(goJson(object[field])) as unknown };
 }
@@ -52,7 +52,7 @@ export function isApply(contentType: string): boolean {
   return mediaType(contentType) === patchContentTypes.apply;
 }
 
-/** @param isCustom - a custom resource: it takes no strategic merge patch */
+/** @param isCustom - a custom resource, which does not support strategic merge patch */
 function patchType(contentType: string, isCustom: boolean): ObjectPatchType {
   const type = mediaType(contentType);
   const known = (['json', 'merge', 'strategic'] as const).find((one) => patchContentTypes[one] === type);
@@ -63,7 +63,7 @@ function patchType(contentType: string, isCustom: boolean): ObjectPatchType {
   return known;
 }
 
-/** The patches that an object alone decides; server-side apply also needs to know who owns which field. */
+/** Patches that depend only on the object; server-side apply also depends on the managers of fields. */
 type ObjectPatchType = 'json' | 'merge' | 'strategic';
 
 /**
@@ -87,7 +87,7 @@ export function applyPatch(type: ObjectPatchType, target: unknown, patch: unknow
   }
 }
 
-/** Answers a get, update or patch of an object as another kind. @throws StatusError */
+/** Handles get, update and patch of an object as another kind. @throws StatusError */
 export function handleView(
   context: Context,
   served: ServedKind,

@@ -5,14 +5,14 @@ import type { Format } from '../http/message.ts';
 import type { Page } from './read.ts';
 import type { WatchEvent } from './watch.ts';
 
-/** Turns stored objects into what one request asked for: its version, and the object, its metadata or a table. */
+/** Converts stored objects to the requested version and form: the object, its metadata or a table. */
 export interface Presenter {
   object(object: KubeObject): unknown;
   list(page: Page): unknown;
   event(event: WatchEvent): unknown;
 }
 
-/** @param release - 36 of a server of 1.36 */
+/** @param release - N of the server's release 1.N */
 export function presenter(served: ServedKind, format: Format, query: URLSearchParams, release: number, now: () => number): Presenter {
   const columns = columnsOf(served.kind.columns, release);
   const typeMeta = { apiVersion: apiVersion(served.at), kind: served.kind.kind };
@@ -45,7 +45,7 @@ export function presenter(served: ServedKind, format: Format, query: URLSearchPa
         const items = page.objects.map((one) => partialMetadata(one, format.metaVersion));
         return { kind: 'PartialObjectMetadataList', apiVersion: `meta.k8s.io/${format.metaVersion}`, metadata, items };
       }
-      // Items of a list have neither apiVersion nor kind, as on the real server.
+      // As on a real server, items of a list have no apiVersion and kind.
       return { kind: `${typeMeta.kind}List`, apiVersion: typeMeta.apiVersion, metadata, items: page.objects.map(inVersion) };
     },
     event(event) {
@@ -84,14 +84,14 @@ function includeObject(asked: string | null): IncludeObject {
 
 type IncludeObject = 'None' | 'Metadata' | 'Object';
 
-/** Only the metadata, as tables carry it. */
+/** Only the metadata, as in rows of tables. */
 function partialMetadata(object: KubeObject, metaVersion: string): Record<string, unknown> {
   return { kind: 'PartialObjectMetadata', apiVersion: `meta.k8s.io/${metaVersion}`, metadata: object.metadata };
 }
 
 /**
  * `meta.k8s.io` Table: what `kubectl get` prints.
- * @param headers - without columns for all but the first event of a watch
+ * @param headers - false for all events of a watch but the first: no column definitions
  */
 export function table(
   columns: readonly Column[],

@@ -22,13 +22,13 @@ export function getObject(context: Context, served: ServedKind, request: Resourc
 export interface Page {
   version: number;
   objects: readonly KubeObject[];
-  /** Where the next page starts; undefined on the last. */
+  /** Start of the next page; undefined on the last page. */
   continue?: string;
-  /** Objects after this page; undefined where a selector makes it unknown. */
+  /** Number of objects after this page; undefined with a selector, which makes it unknown. */
   remaining?: number;
 }
 
-/** Lists what matches, in pages of `limit`; all pages show one resourceVersion. @throws StatusError 400, 410, 504 */
+/** Lists matching objects, in pages of `limit`; all pages have the same resourceVersion. @throws StatusError 400, 410, 504 */
 export function listObjects(context: Context, served: ServedKind, request: ResourceRequest, from: Asked): Page {
   const { query } = from;
   const limit = numberOf(query, 'limit');
@@ -43,7 +43,7 @@ export function listObjects(context: Context, served: ServedKind, request: Resou
   }
   const view = viewOf(context, served, request, start, exactVersion(query, version, limit, start), from);
   const first = start === undefined ? view.from : Math.max(view.from, indexOf(view.keys, start.key));
-  // As on the real server, a list that may come from a cache is not cut; up to some release before today's the first page alone.
+  // As on a real server, a list that may come from a cache ignores the limit; before 1.TODAY only for its first page.
   const isCut = version !== 0 || (start !== undefined && context.registry.release < TODAY);
   const most = limit > 0 && isCut ? limit : Infinity;
   const objects: KubeObject[] = [];
@@ -58,7 +58,7 @@ export function listObjects(context: Context, served: ServedKind, request: Resou
   return { version: view.version, objects, continue: next, ...(chosen.all ? { remaining: view.to - at + 1 } : {}) };
 }
 
-/** The one version that a list must be of; undefined for the newest. */
+/** The exact version that a list must have; undefined: the newest. */
 function exactVersion(
   query: URLSearchParams,
   version: number | undefined,
@@ -67,7 +67,7 @@ function exactVersion(
 ): number | undefined {
   if (start !== undefined) return start.version === LATEST ? undefined : start.version;
   const match = query.get('resourceVersionMatch') ?? '';
-  // Without resourceVersionMatch a limit means exactly that version, as before 1.19.
+  // Without resourceVersionMatch, a limit implies Exact, as before 1.19.
   const isExact = match === 'Exact' || (match === '' && limit > 0 && version !== 0);
   return isExact ? version : undefined;
 }

@@ -25,7 +25,7 @@ import { getObject, listObjects } from './read.ts';
 import { type WatchEvent, watchObjects } from './watch.ts';
 import { createObject, updateObject } from './write.ts';
 
-/** An authorized request with everything its handler needs. */
+/** An authorized request with all that its handler needs. */
 interface Call {
   context: Context;
   served: ServedKind;
@@ -35,7 +35,7 @@ interface Call {
   present: Presenter;
 }
 
-/** Answers one request about objects. @throws StatusError */
+/** Handles one request for objects. @throws StatusError */
 export function handleResource(context: Context, request: ResourceRequest, from: ApiRequest, body: Uint8Array): Answer {
   const served = context.registry.find(request.group, request.version, request.resource);
   if (served === undefined) throw noSuchPath();
@@ -180,7 +180,7 @@ function bodyOptions(body: Uint8Array, from: ApiRequest): Record<string, unknown
   return options;
 }
 
-/** A watch on one object by its path is a watch with that name selected. */
+/** Turns a watch of one object by its path into a watch with a field selector for its name. */
 function named(request: ResourceRequest, from: ApiRequest): ResourceRequest {
   if (request.name !== '') {
     const selector = from.query.get('fieldSelector');

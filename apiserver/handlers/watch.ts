@@ -16,7 +16,7 @@ interface WatchPlan {
   namespace: string;
   /** Events start after this version. */
   from: number;
-  /** Whether the watch starts with the present state. */
+  /** Whether the watch starts with the current state. */
   initial: boolean;
   bookmarks: boolean;
   /** The bookmark that ends the initial events. */
@@ -27,7 +27,7 @@ interface WatchPlan {
 /** N of 1.N, the first release with `sendInitialEvents`. */
 const STREAMS_SINCE = 27;
 
-// Events sent at once, so that a watch that is far behind does not block the event loop.
+// Maximum number of events per batch, so that a watch that is far behind does not block the event loop.
 const BATCH = 500;
 
 // The last bookmark comes this long before the end.
@@ -35,7 +35,7 @@ const LAST_BOOKMARK_MS = 1000;
 
 /**
  * The changes of a kind from a resourceVersion on, in batches, until the timeout or the client disconnects.
- * Unset or 0: the present state first. Older than what is remembered: one ERROR event, 410.
+ * Unset or 0: the current state first. Older than the remembered changes: one ERROR event, 410.
  * @throws StatusError 400 before the first event
  */
 export function watchObjects(
@@ -50,7 +50,7 @@ export function watchObjects(
 function watchPlan(context: Context, served: ServedKind, request: ResourceRequest, from: Asked): WatchPlan {
   const { query } = from;
   const version = versionOf(query);
-  // A server that does not know the parameter ignores it, and then rejects resourceVersionMatch, which requires it.
+  // An older server ignores the unknown parameter, and then rejects resourceVersionMatch, which requires it.
   const asked = context.registry.release < STREAMS_SINCE ? null : query.get('sendInitialEvents');
   const match = query.get('resourceVersionMatch') ?? '';
   if (asked !== null && match !== 'NotOlderThan') {
@@ -71,7 +71,7 @@ function watchPlan(context: Context, served: ServedKind, request: ResourceReques
     initial,
     bookmarks: isTrue(query.get('allowWatchBookmarks')),
     endsInitial: asked !== null && isTrue(asked) && isTrue(query.get('allowWatchBookmarks')),
-    // Without a limit, as on the real server: half an hour to an hour.
+    // Default timeout, as on a real server: half an hour to an hour.
     timeoutMs: seconds > 0 ? seconds * 1000 : 1_800_000 * (1 + context.random()),
   };
 }
@@ -98,7 +98,7 @@ async function* run(context: Context, served: ServedKind, plan: WatchPlan, signa
   const started = clock.monotonic();
   const ends = started + plan.timeoutMs;
   let bookmarkAt = started + context.bookmarkMs;
-  // A short watch gets its bookmark in the middle of what is left.
+  // A short watch gets its bookmark after half of its time.
   let lastBookmarkAt = ends - Math.min(LAST_BOOKMARK_MS, plan.timeoutMs / 2);
   while (!signal.aborted) {
     const changes = log.after(cursor, BATCH);
@@ -128,7 +128,7 @@ async function* run(context: Context, served: ServedKind, plan: WatchPlan, signa
   }
 }
 
-/** What a change looks like through a selection: an object that starts to match is ADDED, one that stops is DELETED. */
+/** The events of a change for a selection: an object that starts to match is ADDED, one that stops matching is DELETED. */
 function seenBy(plan: WatchPlan, change: Change): WatchEvent[] {
   if (plan.namespace !== '' && change.object.metadata.namespace !== plan.namespace) return [];
   const { matches } = plan.chosen;
@@ -137,23 +137,23 @@ function seenBy(plan: WatchPlan, change: Change): WatchEvent[] {
   if (after) return [{ type: before ? 'MODIFIED' : 'ADDED', object: change.object }];
   if (!before || change.previous === undefined) return [];
   const { resourceVersion = '' } = change.object.metadata;
-  // The last state it was selected in, with the version at which it stopped to match.
+  // The last matching state, with the version at which the object stopped matching.
   return [{ type: 'DELETED', object: { ...change.previous, metadata: { ...change.previous.metadata, resourceVersion } } }];
 }
 
-// One for all: making an error for every wait costs more than the wait.
+// Shared: creating an error for every wait costs more than the wait.
 const awake = new Error('woken');
 
-/** The key of the one object that a watch can see, where it names one. */
+/** The key of the only object that can match; undefined if the watch selects no single object. */
 function onlyKey({ kind }: ServedKind, { chosen, namespace }: WatchPlan): string | undefined {
   if (chosen.name === undefined || (kind.namespaced && namespace === '')) return undefined;
   return storageKey(kind.namespaced ? namespace : '', chosen.name);
 }
 
 /**
- * Resolves at the next change of the kind, or of one of its objects, after `ms`, or when the signal aborts; leaves nothing behind.
- * @param key - of the object. @default any
- * @returns the version up to which nothing has changed; undefined: nobody knows
+ * Resolves at the next change of the kind, or of one of its objects, after `ms`, or when the signal aborts; then removes its listeners.
+ * @param key - key of the object. @default any
+ * @returns the version up to which nothing has changed; undefined: unknown
  */
 async function changeOr(
   context: Context,

@@ -10,12 +10,12 @@ import { generateName, newUid, rules } from './context.ts';
 import { sweepNamespace } from './delete.ts';
 
 export interface WriteOptions {
-  /** Answers as if it were done and stores nothing. */
+  /** Responds as if the write were done, and stores nothing. */
   dryRun: boolean;
   subresource: string;
 }
 
-/** A new object. @throws StatusError 404 without its namespace, 409 when the name is taken, 422 with all validation errors */
+/** Creates an object. @throws StatusError 404 if its namespace is missing, 409 if the name is taken, 422 with all validation errors */
 export function createObject(context: Context, served: ServedKind, given: KubeObject, options: WriteOptions): KubeObject {
   const { kind } = served;
   const rule = rules(context, '');
@@ -50,7 +50,7 @@ export function createObject(context: Context, served: ServedKind, given: KubeOb
   return options.dryRun ? object : context.storage.put(storageName(kind), key, object);
 }
 
-/** The object at `name` becomes what `change` makes of it. @throws StatusError 404, 409, 422 */
+/** Updates the object at `name` with the result of `change`. @throws StatusError 404, 409, 422 */
 export function updateObject(
   context: Context,
   served: ServedKind,
@@ -74,7 +74,7 @@ export function updateObject(
     ...(kind.validateUpdate ? kind.validateUpdate(object, old, rule) : (kind.validate?.(object, rule) ?? [])),
   ];
   if (errors.length > 0) throw invalid({ group: served.at.group, kind: kind.kind }, at.name, wordedFor(context.registry.release, errors));
-  // What an action changes, such as the node of a binding, does not count.
+  // Changes by an action, such as the node of a binding, do not increment the generation.
   const isCounted = hasGeneration(kind, context.registry.release) && kind.actions?.[options.subresource] === undefined;
   if (isCounted && !jsonEqual(body(served, object), body(served, old))) object = withNextGeneration(object);
   return commitUpdate(context, served, key, object, old, options.dryRun);
@@ -96,7 +96,7 @@ export function commitUpdate(
   if (jsonEqual({ ...object, metadata }, { ...old, metadata: oldMetadata })) return old;
   if (dryRun) return object;
   if (isFinished(served, object)) {
-    // No watch sees this last change: the object is removed in its previous state.
+    // The last change itself is not stored: the object is removed in its previous state, and watches get only DELETED.
     context.storage.remove(storageName(kind), key);
     sweepNamespace(context, object.metadata.namespace);
     return object;
@@ -106,7 +106,7 @@ export function commitUpdate(
   return stored;
 }
 
-/** Whether it is terminating and no finalizer holds it. */
+/** Whether the object is terminating and has no finalizer and no grace period left. */
 function isFinished({ kind }: ServedKind, { metadata }: KubeObject): boolean {
   if (metadata.deletionTimestamp === undefined || kind.resource === 'namespaces') return false;
   return !metadata.finalizers?.length && (metadata.deletionGracePeriodSeconds ?? 0) === 0;
@@ -126,7 +126,7 @@ function checkVersions(served: ServedKind, given: KubeObject, old: KubeObject): 
       shown: '0x0',
       detail: 'must be specified for an update',
     } as const;
-    // The real server checks this before it knows the kind, and names the resource instead.
+    // The real server checks this before it has the kind, so its message names the resource.
     throw invalid({ group: served.at.group, kind: served.kind.resource }, name, [missing]);
   }
   if (!blind && resourceVersion !== old.metadata.resourceVersion) throw modified(groupResource(served), name);
@@ -156,9 +156,9 @@ function withSystemFields(given: KubeObject, old: KubeObject): KubeObject {
   };
 }
 
-/** The object's endpoint leaves status alone; `/status` leaves everything else alone but metadata. */
+/** A write of the object does not change status; a write of `/status` changes only status and metadata. */
 function split(served: ServedKind, given: KubeObject, old: KubeObject, subresource: string): KubeObject {
-  // The action itself returns the changed object.
+  // An action returns the complete changed object.
   if (served.kind.hasStatus !== true || (subresource !== '' && subresource !== 'status')) return given;
   if (subresource !== 'status') return withField(given, 'status', old['status']);
   return withField({ ...old, metadata: { ...given.metadata } }, 'status', given['status']);
@@ -169,7 +169,7 @@ function withField(object: KubeObject, field: string, value: unknown): KubeObjec
   return value === undefined ? { ...rest, metadata: object.metadata } : { ...rest, metadata: object.metadata, [field]: value };
 }
 
-/** The fields that generation counts: all but metadata, and but status where that is a subresource. */
+/** The fields whose changes increment the generation: all but metadata, and but status if it is a subresource. */
 function body({ kind }: ServedKind, object: KubeObject): Record<string, unknown> {
   const { metadata: _metadata, status, ...rest } = object;
   return kind.hasStatus === true ? rest : { ...rest, status };

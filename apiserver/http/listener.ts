@@ -13,19 +13,22 @@ export type Outgoing = ServerResponse | Http2ServerResponse;
 export interface Listener {
   /** `127.0.0.1:PORT`. */
   address: string;
-  /** Ends all connections at once, as a crash would. */
+  /** Closes all connections at once, like a crash. */
   dropConnections(): void;
-  /** Resets the connection that comes from `port`, as a host does that has no such connection. */
+  /** Resets the connection from `port`, like a host that does not know the connection. */
   reset(port: number): void;
-  /** Lets nothing more come or go on the connection from `port`, which stays open: as if packets were dropped. */
+  /** Stops all traffic on the connection from `port`, which stays open: as if packets were dropped. */
   silence(port: number): void;
-  /** Whether nothing may be written to the connection from `port` any more. */
+  /** Whether the connection from `port` is silenced: nothing may be written to it. */
   isSilent(port: number): boolean;
-  /** Stops listening and ends all connections. */
+  /** Stops listening and closes all connections. */
   close(): Promise<void>;
 }
 
-/** Listens on `host:port` (port 0: any). HTTP/2 and HTTP/1.1 on one port with TLS, HTTP/1.1 without. @throws ActionError when it is not loopback or taken */
+/**
+ * Listens on `host:port` (port 0: any). HTTP/2 and HTTP/1.1 on one port with TLS, HTTP/1.1 without.
+ * @throws ActionError if the address is not loopback, or the port is taken
+ */
 export async function listen(
   address: string,
   keys: KeyAndCertificate | undefined,
@@ -72,8 +75,8 @@ export async function listen(
 const LAST_WRITES = 5;
 
 /**
- * Stops reading for good. Beneath TLS and HTTP/2 Node moves bytes from handle to handle, past every public method, so the handle itself has to stop; and
- * once more after each write that is under way, since its end starts the reading again.
+ * Stops reading permanently. Below TLS and HTTP/2, Node moves bytes between handles, without any public method, so the handle itself must stop; and
+ * again after each write in flight, since its completion restarts reading.
  */
 function stopReading(socket: Socket, turns = LAST_WRITES): void {
   const { _handle: handle } = socket as unknown as { _handle?: { readStop(): void } };
@@ -109,7 +112,7 @@ function listening(server: Server, host: string, port: number, address: string):
   });
 }
 
-// One token may do everything and the data lives in memory: only this machine may connect.
+// Loopback only: the admin's token allows everything, and this server is for one machine.
 function loopback(address: string): { host: string; port: number } {
   const [, bracketed, plain, port] = /^(?:\[([^\]]+)\]|([^:]+)):(\d{1,5})$/.exec(address) ?? [];
   const host = bracketed ?? plain;

@@ -6,23 +6,23 @@ import { badRequest, methodNotAllowed, notAcceptable, StatusError, unsupportedMe
 import type { Verb } from '../kinds/kind.ts';
 import type { User } from '../auth/authenticate.ts';
 
-/** One request as handlers see it, whatever version of HTTP it came over. */
+/** One request, independent of the HTTP version. */
 export interface ApiRequest {
   /** Upper case. */
   method: string;
   /** Still percent-encoded, without the query. */
   path: string;
   query: URLSearchParams;
-  /** '' where there is none. */
+  /** '' if the header is absent. */
   header: (name: string) => string;
   user: User;
   /** Aborts when the client disconnects or the server stops. */
   signal: AbortSignal;
-  /** Reads that may be answered from an older state are, from one so many changes old. @default 0 */
+  /** Reads that accept an older state get one that is this many changes old. @default 0 */
   staleBy?: number;
 }
 
-/** The resource and verb that path and method name. */
+/** The resource and verb of a path and method. */
 export interface ResourceRequest {
   verb: Verb;
   group: string;
@@ -36,16 +36,16 @@ export interface ResourceRequest {
   subresource: string;
 }
 
-/** One event of a watch as it is written, and what it is about. */
+/** One event of a watch as it is written, and the name of its object. */
 export interface Line {
   type: string;
-  /** Of the object; '' for none. */
+  /** Name of the object; '' for none. */
   name: string;
-  /** With its newline. */
+  /** Including the newline. */
   text: string;
 }
 
-/** The answer to a request. A stream is written batch by batch until it ends, each batch in one write; its client may be slow. */
+/** The response to a request. A stream is written batch by batch, each batch in one write; it waits for a slow client. */
 export type Answer =
   | { code: number; json: unknown; headers?: Readonly<Record<string, string>> }
   | { code: number; type: string; bytes: Uint8Array | string; headers?: Readonly<Record<string, string>> }
@@ -53,8 +53,8 @@ export type Answer =
 
 /**
  * Reads `/api/v1/...` and `/apis/GROUP/VERSION/...`.
- * @returns undefined when the path is none of these, or names only a group or version (discovery)
- * @throws StatusError 400 for broken percent-encoding, 405 for a method without a verb there
+ * @returns undefined if the path is neither, or names only a group or version (discovery)
+ * @throws StatusError 400 for invalid percent-encoding, 405 for a method without a verb on this path
  */
 export function resourceRequest(method: string, path: string, query: URLSearchParams): ResourceRequest | undefined {
   const segments = path.split('/').slice(1).map(decode);
@@ -112,7 +112,7 @@ function decode(segment: string): string {
 /** As the real server: 3 MiB. */
 export const MAX_BODY_BYTES = 3 * 1024 * 1024;
 
-// No object comes near; without it a hostile body overflows the stack of whatever walks it.
+// Far deeper than any object; without a limit a hostile body would overflow the stack of recursive functions.
 const MAX_BODY_DEPTH = 500;
 
 /** `application/json` of `application/json; charset=utf-8`, lower case. */
@@ -121,8 +121,8 @@ export function mediaType(header: string): string {
 }
 
 /**
- * The value in a body of JSON or YAML. No content type is JSON.
- * @throws StatusError 400 for what is not UTF-8, JSON or YAML; 415 for any other type
+ * The value of a JSON or YAML body. A missing content type means JSON.
+ * @throws StatusError 400 for a body that is not UTF-8, JSON or YAML; 415 for any other content type
  */
 export function decodeBody(bytes: Uint8Array, contentType: string): unknown {
   const type = mediaType(contentType);
@@ -144,7 +144,7 @@ export function decodeBody(bytes: Uint8Array, contentType: string): unknown {
   return value;
 }
 
-/** The same where only an object will do. */
+/** Like {@link decodeBody}, for a body that must be an object. */
 export function decodeObject(bytes: Uint8Array, contentType: string): JsonObject {
   const value = decodeBody(bytes, contentType);
   if (!isJsonObject(value)) throw badRequest('the object provided is unrecognized: it must be a JSON or YAML object');
@@ -155,25 +155,25 @@ function fromYaml(text: string): unknown {
   const document = parseDocument(text, { version: '1.1', uniqueKeys: true });
   const [problem] = document.errors;
   if (problem) throw problem;
-  // Aliases are bounded, so that a small text cannot grow into a huge object.
+  // The number of aliases is limited, so that a small text cannot grow into a huge object.
   const value: unknown = document.toJS({ maxAliasCount: 100 });
-  // Dates, binaries and the like of YAML 1.1 become what JSON has.
+  // Dates, binaries and other types of YAML 1.1 become JSON types.
   return JSON.parse(JSON.stringify(value ?? null));
 }
 
-/** How an answer should be written. */
+/** The form of a response. */
 export interface Format {
-  /** Instead of the object itself. @default undefined */
+  /** Form that replaces the object itself. @default undefined */
   as: 'Table' | 'PartialObjectMetadata' | 'PartialObjectMetadataList' | undefined;
   yaml: boolean;
-  /** Version of meta.k8s.io that `as` was asked in. */
+  /** Requested version of meta.k8s.io for `as`. */
   metaVersion: string;
 }
 
 const plain: Format = { as: undefined, yaml: false, metaVersion: 'v1' };
 const transforms = ['Table', 'PartialObjectMetadata', 'PartialObjectMetadataList'] as const;
 
-/** The first form in an Accept header that can be written; no header is JSON. @throws StatusError 406 when there is none */
+/** The first supported form in an Accept header; a missing header means JSON. @throws StatusError 406 if none is supported */
 export function formatOf(accept: string): Format {
   if (accept.trim() === '') return plain;
   for (const clause of accept.split(',')) {
@@ -190,7 +190,7 @@ export function formatOf(accept: string): Format {
   throw notAcceptable(['application/json', 'application/yaml']);
 }
 
-/** An answer's content as it is written. */
+/** The encoded content of a response. */
 export function encode(json: unknown, yaml: boolean): [type: string, text: string] {
   return yaml ? ['application/yaml', stringify(json, { aliasDuplicateObjects: false })] : ['application/json', `${JSON.stringify(json)}\n`];
 }
@@ -198,7 +198,7 @@ export function encode(json: unknown, yaml: boolean): [type: string, text: strin
 const LARGE_LIST = 2_000;
 
 /**
- * A large list in pieces: as one text it may exceed the longest string of V8, and its encoding would block the event loop.
+ * A large list in pieces: as one text it may exceed V8's maximum string length, and encoding it would block the event loop.
  * undefined for everything else.
  */
 export function piecesOf(json: unknown): Iterable<string> | undefined {

@@ -4,8 +4,8 @@ import type { JsonObject } from '../../kube/api/json.ts';
 import { badRequest, unsupportedMediaType } from '../errors.ts';
 
 /*
- * kubectl 1.32 and newer send what `kubectl create KIND` makes as protobuf and nothing else. These are the field numbers of the few kinds it does so
- * for, from the published .proto files of k8s.io/api and apimachinery; unknown fields are skipped, as protobuf wants it.
+ * kubectl 1.32 and newer send the objects of `kubectl create KIND` only as protobuf. These are the field numbers of the few kinds concerned,
+ * from the published .proto files of k8s.io/api and apimachinery; unknown fields are skipped, as protobuf requires.
  */
 type Type = 'text' | 'bytes' | 'flag' | 'number' | 'numberOrText' | 'time' | 'textMap' | 'bytesMap' | Message;
 type Message = Readonly<Record<number, readonly [name: string, type: Type, repeated?: 'repeated']>>;
@@ -138,7 +138,7 @@ const numberOrText: Message = { 1: ['isText', 'number'], 2: ['number', 'number']
 const envelope: Message = { 1: ['type', { 1: ['apiVersion', 'text'], 2: ['kind', 'text'] }], 2: ['raw', 'bytes'] };
 const MAGIC = Uint8Array.of(0x6b, 0x38, 0x73, 0x00);
 
-/** The object in a body of `application/vnd.kubernetes.protobuf`. @throws StatusError 400 for noise, 415 for kinds that are not known here */
+/** The object in a body of `application/vnd.kubernetes.protobuf`. @throws StatusError 400 for invalid protobuf, 415 for unknown kinds */
 export function decodeProtobuf(bytes: Uint8Array): JsonObject {
   if (!MAGIC.every((byte, at) => bytes[at] === byte))
     throw badRequest('the object provided is unrecognized: it does not start as protobuf does');
@@ -168,7 +168,7 @@ function decodeMessage(bytes: Uint8Array, message: Message): JsonObject {
       list.push(decodeValue(content, type));
     } else {
       const value = decodeValue(content, type);
-      // An unset text is sent as an empty one.
+      // An unset string is sent as an empty one.
       if (value !== '') found[name] = value;
     }
   }
@@ -202,19 +202,19 @@ class Reader {
     return this.#at >= this.#bytes.length;
   }
 
-  /** Tags and lengths, which have no sign. */
+  /** An unsigned number: tags and lengths. */
   varint(): number {
     const [high, low] = this.#halves();
     return high * 2 ** 32 + low;
   }
 
-  /** A number as a field's value: negative ones come as two's complement of 64 bits. */
+  /** A signed number: negative ones are encoded as two's complement of 64 bits. */
   signed(): number {
     const [high, low] = this.#halves();
     return (high | 0) * 2 ** 32 + low;
   }
 
-  /** 32 bits each: the whole is not exact in one number. */
+  /** Two halves of 32 bits: 64 bits are not exact in a JavaScript number. */
   #halves(): [high: number, low: number] {
     let [high, low] = [0, 0];
     for (let shift = 0; shift < 64; shift += 7) {
@@ -228,7 +228,7 @@ class Reader {
     throw badRequest('the object provided is unrecognized: a number in it has no end');
   }
 
-  /** What follows a tag, by its wire type. */
+  /** The value after a tag, by wire type. */
   field(wire: number): Uint8Array | number {
     if (wire === 0) return this.signed();
     if (wire === 2) return this.#take(this.varint());

@@ -6,19 +6,19 @@ import { type Fault, STALE_VERSIONS } from '../faults/fault.ts';
 import { mayBeStale } from '../handlers/context.ts';
 import { type Answer, type ApiRequest, formatOf, isTrue, type ResourceRequest } from './message.ts';
 
-/** What answering takes. */
+/** What handling a request needs. */
 export interface Server {
   api: Api;
   authenticator: Authenticator;
   faults: FaultPlan;
 }
 
-/** One request, however it came. */
+/** One request, independent of its transport. */
 export interface Exchange {
   method: string;
   /** With the query, still percent-encoded. */
   url: string;
-  /** '' where there is none. */
+  /** '' if the header is absent. */
   header: (name: string) => string;
   body(): Promise<Uint8Array> | Uint8Array;
   /** Aborts when the client disconnects or the server stops. */
@@ -26,8 +26,8 @@ export interface Exchange {
 }
 
 /**
- * What becomes of a request: an answer written whole, cut off `half` way, or ended half way as if that were all (`truncate`); or none, because the
- * exchange is over (`drop`), or the whole connection is (`reset`) or falls silent (`half-open`).
+ * Result of a request: a response that is written whole, cut off after `half`, or ended after half without an error (`truncate`); or no response, because
+ * the exchange is dropped (`drop`), or the connection is reset (`reset`) or silenced (`half-open`).
  */
 export type Reply =
   { as: 'whole' | 'half' | 'truncate'; answer: Answer; yaml: boolean } | { as: 'drop' } | { as: 'reset' } | { as: 'half-open' };
@@ -53,7 +53,7 @@ export async function replyTo(server: Server, exchange: Exchange): Promise<Reply
     if (fault?.action === 'stale') request.staleBy = fault.versions ?? STALE_VERSIONS;
     const as = fault?.action === 'half' || fault?.action === 'truncate' ? fault.action : 'whole';
     const done = answer(api, request, resource, body);
-    // Events of an answer that breaks off get no faults besides: half of two events that changed places would be an event lost.
+    // A response that breaks off gets no event faults too: breaking off between two reordered events would lose an event.
     if (!('stream' in done) || as !== 'whole') return { as, answer: done, yaml };
     return { as, answer: { ...done, stream: withEventFaults(done.stream, faults, target, clock, signal) }, yaml };
   } catch (error) {
@@ -62,7 +62,7 @@ export async function replyTo(server: Server, exchange: Exchange): Promise<Reply
   }
 }
 
-/** Faults in whose stead nothing is done; undefined for those that let the request be answered. */
+/** The result of faults that replace the request; undefined for faults that let the request be handled. */
 async function failed({ action }: Fault, api: Api, verb: string, signal: AbortSignal): Promise<Reply | undefined> {
   if (typeof action === 'object') return { as: 'whole', answer: failure(injectedError(action), api.log), yaml: false };
   switch (action) {

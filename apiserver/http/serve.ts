@@ -12,14 +12,14 @@ import type { Incoming, Outgoing } from './listener.ts';
 export interface SocketServer extends Server {
   /** Aborts when the server stops. */
   stopping: AbortSignal;
-  /** Resets the connection from a client's port. */
+  /** Resets the connection from this port of a client. */
   resetPort(port: number): void;
-  /** Lets nothing more come or go on the connection from a client's port. */
+  /** Stops all traffic on the connection from this port of a client. */
   silencePort(port: number): void;
   isSilent(port: number): boolean;
 }
 
-/** Answers one request over HTTP, or fails it as the fault plan demands. */
+/** Handles one request over HTTP, or fails it as the fault plan demands. */
 export async function serve(server: SocketServer, incoming: Incoming, response: Outgoing): Promise<void> {
   const closed = new AbortController();
   response.once('close', () => closed.abort());
@@ -33,7 +33,7 @@ export async function serve(server: SocketServer, incoming: Incoming, response: 
     signal,
   });
   if (signal.aborted) return;
-  // The port is asked of the socket beneath TLS; HTTP/2 shows it through its session.
+  // The port of the TCP socket below TLS; HTTP/2 exposes it through its session.
   const port = incoming.socket.remotePort ?? 0;
   const isSilent = () => server.isSilent(port);
   if (isSilent()) return;
@@ -59,14 +59,14 @@ async function breakOff(response: Outgoing, reply: Answer): Promise<void> {
   response.setHeader('content-type', type);
   if (announced !== undefined) response.setHeader('content-length', announced);
   write(response, bytes);
-  // One turn of the event loop for the bytes to be sent; nothing follows.
+  // Wait one turn of the event loop, so that the bytes are sent before the connection is cut.
   await new Promise((resolve) => {
     setImmediate(resolve);
   });
   cut(response);
 }
 
-/** Half of the answer, in a body that ends as if it were complete. */
+/** Sends half of the response, in a body that ends as if it were complete. */
 async function endEarly(response: Outgoing, reply: Answer): Promise<void> {
   const { type, code, bytes } = await halfOf(reply);
   response.statusCode = code;
@@ -74,13 +74,13 @@ async function endEarly(response: Outgoing, reply: Answer): Promise<void> {
   end(response, bytes);
 }
 
-/** Ends this exchange without an answer: HTTP/2 resets its stream, HTTP/1.1 loses its connection. */
+/** Ends this exchange without a response: resets the stream (HTTP/2) or closes the connection (HTTP/1.1). */
 function cut(response: Outgoing): void {
   if ('stream' in response) response.stream.close(constants.NGHTTP2_INTERNAL_ERROR);
   else response.socket?.destroy();
 }
 
-/** The whole body. @throws StatusError 413 above the limit; the rest is discarded as it arrives, so that the client can read the answer */
+/** The whole body. @throws StatusError 413 above the limit; the rest of the body is read and discarded, so that the client can read the response */
 async function readBody(request: Incoming): Promise<Uint8Array> {
   const declared = Number(request.headers['content-length'] ?? 0);
   const tooMuch = (): Error => tooLarge(`Request entity too large: limit is ${MAX_BODY_BYTES}`);
@@ -98,7 +98,7 @@ async function readBody(request: Incoming): Promise<Uint8Array> {
   throw tooMuch();
 }
 
-/** Writes an answer. A stream waits for its client, line by line. `signal` aborts when the client disconnects. */
+/** Writes a response. A stream waits for its client after each batch. `signal` aborts when the client disconnects. */
 async function writeAnswer(
   response: Outgoing,
   answer: Answer,
@@ -156,7 +156,7 @@ async function writeStream(
   }
 }
 
-// The types of the two responses do not overlap enough for the compiler to call their common methods.
+// A cast, since the compiler cannot call the common methods of the two response types.
 export function write(response: Outgoing, text: string | Uint8Array): boolean {
   return 'stream' in response ? response.write(text) : response.write(text);
 }

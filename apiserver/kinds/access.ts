@@ -8,7 +8,7 @@ import { dnsSubdomainProblems } from '../../kube/api/names.ts';
 import { anything, object, ref } from '../openapi/schema.ts';
 
 /*
- * `kubectl auth can-i`: what the user of the request may do.
+ * Reviews for `kubectl auth can-i`: what the user of the request may do.
  */
 
 function access(review: KubeObject, user: User, { stored }: RuleContext): KubeObject {
@@ -28,7 +28,7 @@ function access(review: KubeObject, user: User, { stored }: RuleContext): KubeOb
       ? whyNot(
           stored,
           user,
-          // Reviews may ask for any word; only known ones are ever allowed by more than a star.
+          // A review may name any verb or resource; unknown ones are allowed only by `*`.
           {
             verb: (verb ?? '') as 'get',
             group: group ?? '',
@@ -101,7 +101,7 @@ const common = {
   }),
 } satisfies Partial<Kind>;
 
-/** Stored only: this server evaluates no CEL. It is there so that manifests with policies can be applied. */
+/** Stored only, so that manifests with policies can be applied: this server does not evaluate CEL. */
 export const validatingAdmissionPolicies: Kind = {
   ...common,
   resource: 'validatingadmissionpolicies',
@@ -109,7 +109,7 @@ export const validatingAdmissionPolicies: Kind = {
   kind: 'ValidatingAdmissionPolicy',
 };
 
-/** Stored only, as the policies are. */
+/** Stored only, like the policies. */
 export const validatingAdmissionPolicyBindings: Kind = {
   ...common,
   resource: 'validatingadmissionpolicybindings',

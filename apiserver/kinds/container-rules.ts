@@ -5,13 +5,13 @@ import { fieldAt, listAt, textAt } from './metadata-rules.ts';
 import { notNegative, oneToMost, resourceErrors } from './number-rules.ts';
 import { isJsonObject } from '../../kube/api/json.ts';
 
-/** What containers of one pod know of it. */
+/** Properties of a pod that the rules of its containers need. */
 export interface PodFacts {
   volumes: ReadonlySet<string>;
   onHost: boolean;
 }
 
-/** Containers of one list of a pod. @param taken - names in use; gets those of this list */
+/** Validates one list of a pod's containers. @param taken - names in use; the names of this list are added */
 export function containerErrors(containers: readonly unknown[], path: string, pod: PodFacts, taken: Set<string>): FieldError[] {
   const hostPorts = new Set<string>();
   return containers.flatMap((container, at) => {
@@ -106,7 +106,7 @@ function portErrors(ports: readonly unknown[], path: string, onHost: boolean, ho
   return errors;
 }
 
-/** Complaints about the name of a port, which a Service may refer to. */
+/** Errors of the name of a port, which a Service may refer to. */
 function portNameProblems(name: string): string[] {
   const problems: string[] = [];
   if (name.length > 15) problems.push('must be no more than 15 characters');
@@ -136,7 +136,7 @@ const NAME = '[-._a-zA-Z][-._a-zA-Z0-9]*';
 const nameRegExp = new RegExp(`^${NAME}$`);
 const sources = ['fieldRef', 'resourceFieldRef', 'configMapKeyRef', 'secretKeyRef'];
 
-// Fields of a pod that its own environment can show.
+// Fields of a pod that environment variables can refer to.
 const shown =
   /^(metadata\.(name|namespace|uid|annotations|labels)|metadata\.(annotations|labels)\['.*'\]|spec\.(nodeName|serviceAccountName)|status\.(hostIP|hostIPs|podIP|podIPs))$/;
 const supported = [

@@ -18,7 +18,7 @@ import {
 import { templateDefaults } from './pod-defaults.ts';
 import { typed } from './types/typed.ts';
 
-/** maxSurge came with 1.21, and was on from 1.22. */
+/** maxSurge was added in 1.21 and enabled in 1.22. */
 const SURGE = 22;
 
 function defaults(set: KubeObject, { release }: RuleContext): KubeObject {
@@ -36,7 +36,7 @@ function defaults(set: KubeObject, { release }: RuleContext): KubeObject {
 
 const TEMPLATE_GENERATION = 'deprecated.daemonset.template.generation';
 
-/** Counts changes of the template in an annotation, as it has been since before there were revisions. */
+/** Sets the annotation that counts changes of the template; it is older than revisions. */
 function withTemplateGeneration(set: KubeObject, generation: number): KubeObject {
   const annotations = { ...set.metadata.annotations, [TEMPLATE_GENERATION]: String(generation) };
   return { ...set, metadata: { ...set.metadata, annotations } };

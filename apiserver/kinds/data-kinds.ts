@@ -8,9 +8,9 @@ import { notNegative } from './number-rules.ts';
 import { typed } from './types/typed.ts';
 import { fieldAt, textAt } from './metadata-rules.ts';
 
-/* Kinds that only hold what others write into them, without a status: ConfigMaps, ControllerRevisions, Leases. */
+/* Kinds that only store data, without a status: ConfigMaps, ControllerRevisions, Leases. */
 
-/** Sum of the values of a ConfigMap, in bytes. */
+/** Maximum sum of the values of a ConfigMap, in bytes. */
 const MAX_BYTES = 1024 * 1024;
 
 function bag(from: KubeObject, field: string): Record<string, unknown> {
@@ -18,12 +18,12 @@ function bag(from: KubeObject, field: string): Record<string, unknown> {
   return isJsonObject(value) ? value : {};
 }
 
-/** What decoded from base64 counts as, in bytes. */
+/** Decoded size of a base64 value, in bytes. */
 function base64Bytes(value: unknown): number {
   return typeof value === 'string' ? Buffer.byteLength(value, 'base64') : 0;
 }
 
-/** With `immutable: true` neither the flag nor any value changes again. */
+/** With `immutable: true` neither the flag nor any value can change. */
 function validateImmutable(now: KubeObject, old: KubeObject, fields: readonly string[]): FieldError[] {
   if (old['immutable'] !== true) return [];
   const errors: FieldError[] = [];
@@ -47,7 +47,7 @@ function validateConfigMap(configMap: KubeObject): FieldError[] {
     errors.push(...configMapKeyProblems(key).map((problem) => invalidValue(`binaryData[${key}]`, key, problem)));
     bytes += base64Bytes(value);
   }
-  // The empty field name, and so a message that starts with a colon, is the real server's.
+  // As on a real server the field name is empty, so the message starts with a colon.
   if (bytes > MAX_BYTES) errors.push(tooLong('', MAX_BYTES));
   return errors;
 }
@@ -87,12 +87,12 @@ function validateRevision(revision: KubeObject): FieldError[] {
   ];
 }
 
-/** Whether the data is in the same words. A parsed object keeps the order of its fields, but neither white space nor how its texts were escaped. */
+/** Whether the data is the same text. Approximate: a parsed object keeps the order of its fields, but not white space and escapes. */
 function hasSameWords(now: KubeObject, old: KubeObject): boolean {
   return JSON.stringify(now['data']) === JSON.stringify(old['data']);
 }
 
-/** Of 3 MiB of data a message of 18 MiB would be made. */
+/** Maximum data shown in a message: without a limit 3 MiB of data would make a message of 18 MiB. */
 const MAX_SHOWN_BYTES = 4_096;
 
 /** The bytes of the data as the real server's message shows them. */
@@ -109,7 +109,7 @@ function dataChanged(data: unknown): FieldError {
   return json.length <= MAX_SHOWN_BYTES ? error : { ...error, today: { shown: `${json.slice(0, MAX_SHOWN_BYTES)}, ...` } };
 }
 
-/** `statefulset.apps/web`: its controller. */
+/** The controller of a revision: `statefulset.apps/web`. */
 function controller(revision: KubeObject): string {
   const owner = revision.metadata.ownerReferences?.find((one) => one.controller === true);
   if (owner === undefined) return '<none>';

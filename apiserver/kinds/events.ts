@@ -6,7 +6,7 @@ import { anything, int32, object, ref, type Schema, text, time } from '../openap
 import { age, type Column, humanDuration, type Kind, nameColumn } from './kind.ts';
 import { fieldAt, textAt } from './metadata-rules.ts';
 
-// Field of core/v1 -> the same in events.k8s.io/v1. All others are called alike.
+// Field of core/v1 -> the same field in events.k8s.io/v1. All other fields have the same name.
 const renamed = [
   ['involvedObject', 'regarding'],
   ['message', 'note'],
@@ -26,7 +26,7 @@ function rename(event: KubeObject, pairs: readonly (readonly [string, string])[]
 function validate(event: KubeObject): FieldError[] {
   const namespace = textAt(event, 'involvedObject', 'namespace');
   const home = event.metadata.namespace ?? '';
-  // Events about cluster-scoped objects live in default, as the recorder puts them there.
+  // Events about cluster-scoped objects are in namespace default, where the recorder creates them.
   const matches = namespace === '' ? home === 'default' || home === 'kube-system' : namespace === home;
   return matches ? [] : [invalidValue('involvedObject.namespace', namespace, 'does not match event.namespace')];
 }

@@ -8,7 +8,7 @@ export type Verb = 'get' | 'list' | 'watch' | 'create' | 'update' | 'patch' | 'd
 
 export const allVerbs: readonly Verb[] = ['create', 'delete', 'deletecollection', 'get', 'list', 'patch', 'update', 'watch'];
 
-/** One group and version that serves a kind. The stored form is that of the first; others are converted on the way in and out. */
+/** A group and version that serves a kind. Objects are stored in the form of the first one, and converted for the others. */
 export interface ServedVersion {
   /** '' for the core group. */
   group: string;
@@ -17,15 +17,15 @@ export interface ServedVersion {
   fromStored?(object: KubeObject): KubeObject;
   /** First release 1.N that serves it. @default all */
   since?: number;
-  /** Last one. */
+  /** Last release 1.N that serves it. @default all */
   until?: number;
-  /** Where it differs from the kind's own. */
+  /** Schema of this version, if it differs from the kind's. */
   schema?: Schema;
-  /** Field names of this version that can be selected by, where they differ: served name -> stored name. */
+  /** Selectable fields of this version whose names differ: served name -> stored name. */
   selectable?: Readonly<Record<string, string>>;
 }
 
-/** What rules depend on besides the object. */
+/** What rules depend on, besides the object. */
 export interface RuleContext {
   /** RFC 3339, UTC, whole seconds. */
   now: string;
@@ -33,22 +33,22 @@ export interface RuleContext {
   dynamicKubeletConfig: boolean;
   /** '' for the object itself. */
   subresource: string;
-  /** N of the release 1.N that the server is of. */
+  /** N of the server's release 1.N. */
   release: number;
-  /** What else is stored, for rules that look at other objects. */
+  /** The other stored objects, for rules that depend on them. */
   stored: Stored;
 }
 
-/** The store as rules see it. */
+/** Read access to stored objects, for rules. */
 export interface Stored {
-  /** @param name - of the kind, as {@link storageName} has it @param key - `NAMESPACE/NAME`, or `NAME` */
+  /** @param name - of the kind, see {@link storageName} @param key - `NAMESPACE/NAME`, or `NAME` */
   get(name: string, key: string): KubeObject | undefined;
   list(name: string): { objects: readonly KubeObject[] };
 }
 
 /**
- * Everything the server knows about one kind. Adding a kind is writing one of these and naming it in `registry.ts`.
- * Functions are pure: they get copies and return what to store.
+ * The complete definition of one kind. To add a kind, write its definition and add it to `registry.ts`.
+ * Functions are pure: they get copies and return the object to store.
  */
 export interface Kind {
   /** Plural, lower case. */
@@ -61,43 +61,43 @@ export interface Kind {
   verbs?: readonly Verb[];
   shortNames?: readonly string[];
   categories?: readonly string[];
-  /** Complaints about a name. */
+  /** Errors of a name. */
   nameProblems(name: string): string[];
-  /** Has a `status` that only `/status` writes, and that `/status` alone writes. @default false */
+  /** Has a `status` that only `/status` writes, and `/status` writes nothing else. @default false */
   hasStatus?: boolean;
   /** `metadata.generation` counts changes of everything but metadata and status. @default false */
   hasGeneration?: boolean;
-  /** First release 1.N whose objects have it, where `hasGeneration`. @default all */
+  /** With `hasGeneration`: first release 1.N whose objects have a generation. @default all */
   generationSince?: number;
-  /** A delete answers with the object instead of a Status. @default false */
+  /** A delete returns the object instead of a Status. @default false */
   returnsDeleted?: boolean;
   /** An update needs a resourceVersion. @default false */
   needsVersion?: boolean;
-  /** Fills in defaults, on every write. */
+  /** Sets defaults, on every write. */
   defaults?(object: KubeObject, context: RuleContext): KubeObject;
-  /** Drops what a create may not set. */
+  /** Drops fields that a create cannot set. */
   prepareCreate?(object: KubeObject, context: RuleContext): KubeObject;
-  /** Drops what this update may not set. Runs after the split of spec and status. */
+  /** Drops fields that this update cannot set. Runs after the split of spec and status. */
   prepareUpdate?(object: KubeObject, old: KubeObject, context: RuleContext): KubeObject;
-  /** On create. */
+  /** Errors on create. */
   validate?(object: KubeObject, context: RuleContext): FieldError[];
-  /** On update. @default the same as `validate` */
+  /** Errors on update. @default the same as `validate` */
   validateUpdate?(object: KubeObject, old: KubeObject, context: RuleContext): FieldError[];
-  /** What a writer should know of the object as it was stored; sent as Warning headers. */
+  /** Warnings about the stored object, sent as Warning headers. */
   warnings?(object: KubeObject, context: RuleContext): string[];
   /** Seconds between deletionTimestamp and removal; 0 removes at once. @default 0 */
   gracePeriod?(object: KubeObject, asked: number | undefined): number;
-  /** Values a field selector can ask for, besides metadata.name and metadata.namespace. */
+  /** Selectable fields, besides metadata.name and metadata.namespace. */
   selectable?: Readonly<Record<string, (object: KubeObject) => string>>;
   /** @default strategicRules(kind) */
   mergeRule?: MergeRule;
-  /** A field that is stored as the bytes it arrived in; a strategic merge patch of any other field makes the server encode it again. */
+  /** A field that is stored as the received bytes; a strategic merge patch of any other field makes the server encode the field again. */
   verbatim?: string;
-  /** Beyond `status`: `pods/binding`. */
+  /** Subresources besides `status` that are posted to: `pods/binding`. */
   actions?: Readonly<Record<string, Action>>;
-  /** Not stored: a create is answered with this. For reviews. */
+  /** The response to a create of an object that is not stored, such as a review. */
   answer?(posted: KubeObject, user: User, context: RuleContext): KubeObject;
-  /** Subresources that show the object as another kind, and change it through that: `scale`. */
+  /** Subresources that show and change the object as another kind: `scale`. */
   views?: Readonly<Record<string, View>>;
   columns: readonly Column[];
   schema: Schema;
@@ -110,7 +110,7 @@ export interface View {
   kind: string;
   schema: Schema;
   show(object: KubeObject): KubeObject;
-  /** Complaints about the view alone. */
+  /** Errors of the view itself. */
   validate(view: KubeObject): FieldError[];
   /** The object after an update of `view`; resourceVersion and uid of the view are preconditions. */
   change(object: KubeObject, view: KubeObject): KubeObject;
@@ -120,19 +120,19 @@ export interface View {
 export interface Action {
   /** Kind of the body. */
   kind: string;
-  /** Complaints about the body alone. */
+  /** Errors of the body itself. */
   validate(body: KubeObject): FieldError[];
-  /** The object as the action leaves it. @throws StatusError */
+  /** The object after the action. @throws StatusError */
   act(object: KubeObject, body: KubeObject, context: RuleContext): KubeObject;
 }
 
-/** A kind in one of its versions: what a path names. */
+/** A kind in one of its versions, as in a path. */
 export interface ServedKind {
   kind: Kind;
   at: ServedVersion;
 }
 
-/** Where a kind lies in storage, whatever version is asked for. */
+/** Name of a kind in storage, independent of the requested version. */
 export function storageName(kind: Kind): string {
   const [{ group }] = kind.served;
   return `${group}/${kind.resource}`;
@@ -156,20 +156,20 @@ export interface Column {
   name: string;
   /** @default 'string' */
   type?: 'string' | 'integer' | 'boolean' | 'date';
-  /** `name` marks the column that holds the name. */
+  /** `name` marks the column with the object's name. */
   format?: string;
   description: string;
   /** Shown with -o wide only. @default false */
   wide?: boolean;
-  /** First release 1.N that has it. @default all */
+  /** First release 1.N that has the column. @default all */
   since?: number;
-  /** Last release 1.N that has it. @default all */
+  /** Last release 1.N that has the column. @default all */
   until?: number;
   /** @param now - ms since 1970 */
   cell(object: KubeObject, now: number): string | number | boolean;
 }
 
-/** Those of a server of release 1.`release`. */
+/** The columns of a server of release 1.`release`. */
 export const columnsOf = (columns: readonly Column[], release: number): Column[] =>
   columns.filter(({ since = 0, until = Infinity }) => release >= since && release <= until);
 
@@ -186,13 +186,13 @@ export const ageColumn: Column = {
   cell: (object, now) => age(object.metadata.creationTimestamp, now),
 };
 
-/** How long ago a time was, as kubectl writes it. */
+/** Age of a time, in kubectl's format. */
 export function age(time: string | null | undefined, now: number): string {
   const at = typeof time === 'string' ? Date.parse(time) : Number.NaN;
   return Number.isNaN(at) ? '<unknown>' : humanDuration(now - at);
 }
 
-/** `42s`, `3m20s`, `5h10m`, `2d4h`, `90d`, `2y30d`: short, at most two units, the second only while it matters. */
+/** `42s`, `3m20s`, `5h10m`, `2d4h`, `90d`, `2y30d`: at most two units, the second only for small values. */
 export function humanDuration(ms: number): string {
   const seconds = Math.trunc(ms / 1000);
   if (seconds < -1) return '<invalid>';

@@ -7,7 +7,7 @@ import { labelSelectorOf, matchesLabels, SelectorError } from '../../kube/api/se
 
 const ANNOTATION_BYTES = 256 * 1024;
 
-/** What `metadata` of every object must keep to. */
+/** Rules for `metadata` of every object. */
 export function validateMetadata(kind: Pick<Kind, 'namespaced' | 'nameProblems'>, object: KubeObject): FieldError[] {
   const { metadata } = object;
   const errors: FieldError[] = [];
@@ -23,7 +23,7 @@ export function validateMetadata(kind: Pick<Kind, 'namespaced' | 'nameProblems'>
   ];
 }
 
-/** What an update may not change. */
+/** Errors of fields that an update may not change. */
 export function validateMetadataUpdate(object: KubeObject, old: KubeObject): FieldError[] {
   const errors: FieldError[] = [];
   const { metadata } = object;
@@ -70,7 +70,7 @@ function validateFinalizers(finalizers: readonly string[] | undefined): FieldErr
   );
 }
 
-/** A field inside an object, by own fields only; undefined where there is none. */
+/** A nested field, own properties only; undefined if absent. */
 export function fieldAt(value: unknown, ...path: readonly string[]): unknown {
   let at = value;
   for (const field of path) {
@@ -80,7 +80,7 @@ export function fieldAt(value: unknown, ...path: readonly string[]): unknown {
   return at;
 }
 
-/** The same as text: '' where there is none. */
+/** A nested field as text; '' if absent. */
 export function textAt(value: unknown, ...path: readonly string[]): string {
   const found = fieldAt(value, ...path);
   return typeof found === 'string' ? found : typeof found === 'number' || typeof found === 'boolean' ? String(found) : '';
@@ -93,7 +93,7 @@ export function listAt(value: unknown, ...path: readonly string[]): readonly unk
 
 const PATH = 'metadata.ownerReferences';
 
-/** What owner references are held to, of any kind. */
+/** Rules for owner references of every object. */
 function validateOwnerReferences(references: readonly Partial<OwnerReference>[] | undefined): FieldError[] {
   const all = references ?? [];
   const errors = all.flatMap((reference) => {
@@ -118,7 +118,7 @@ function validateOwnerReferences(references: readonly Partial<OwnerReference>[] 
 }
 
 /*
- * Values as the API server's own language prints them: messages about whole structures show them so, and clients match on them.
+ * Values in Go's print format: messages about whole structures contain it, and clients match on these messages.
  */
 
 export function goText(value: unknown): string {
@@ -151,7 +151,7 @@ export function goSelector(selector: unknown): string {
   return `v1.LabelSelector{MatchLabels:${goTextMap(fieldAt(selector, 'matchLabels'))}, MatchExpressions:[]v1.LabelSelectorRequirement${list}}`;
 }
 
-/** Labels of something inside an object: a template, a selector. */
+/** Errors of labels inside an object, such as in a template or selector. */
 export function labelErrors(labels: unknown, path: string): FieldError[] {
   return Object.entries(isJsonObject(labels) ? labels : {}).flatMap(([key, value]) => [
     ...qualifiedNameProblems(key).map((problem) => invalidValue(path, key, problem)),
@@ -185,7 +185,7 @@ export function isEmptySelector(selector: unknown): boolean {
   return Object.keys(objectAt(selector, 'matchLabels')).length === 0 && listAt(selector, 'matchExpressions').length === 0;
 }
 
-/** Whether labels are selected; an absent selector selects nothing. @returns undefined for a selector that cannot be read */
+/** Whether a selector matches labels; an absent selector matches nothing. @returns undefined for an invalid selector */
 export function selects(selector: unknown, labels: unknown): boolean | undefined {
   if (!isJsonObject(selector)) return false;
   try {
@@ -196,7 +196,7 @@ export function selects(selector: unknown, labels: unknown): boolean | undefined
   }
 }
 
-/** `a=b,c in (d,e)`: a selector as text. */
+/** A selector as text: `a=b,c in (d,e)`. */
 export function selectorText(selector: unknown): string {
   const exact = Object.entries(objectAt(selector, 'matchLabels')).map(([key, value]) => ({ key, text: `${key}=${String(value)}` }));
   const more = listAt(selector, 'matchExpressions').map((one) => {
@@ -221,7 +221,7 @@ function objectAt(value: unknown, field: string): Record<string, unknown> {
   return isJsonObject(found) ? found : {};
 }
 
-/** `a=b,c=d`, or `<none>`: a map of labels as tables show it. */
+/** A map of labels for tables: `a=b,c=d`, or `<none>`. */
 export function nodeSelectorText(labels: unknown): string {
   const entries = Object.entries(isJsonObject(labels) ? labels : {}).sort(([a], [b]) => (a < b ? -1 : 1));
   return entries.length === 0 ? '<none>' : entries.map(([key, value]) => `${key}=${String(value)}`).join(',');

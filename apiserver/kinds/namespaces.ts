@@ -5,10 +5,10 @@ import { anything, list, object, ref, text } from '../openapi/schema.ts';
 import { ageColumn, type Kind, nameColumn, type RuleContext } from './kind.ts';
 import { textAt } from './metadata-rules.ts';
 
-/** There from the start, as on a real server; `dkc-system` is ours. */
+/** Namespaces that exist from the start, as on a real server; `dkc-system` is dkc's. */
 export const firstNamespaces = ['default', 'kube-system', 'kube-public', 'kube-node-lease', 'dkc-system'] as const;
 
-/** Nobody may delete these. */
+/** Namespaces that cannot be deleted. */
 export const keptNamespaces: ReadonlySet<string> = new Set(['default', 'kube-system', 'kube-public']);
 
 function create(namespace: KubeObject): KubeObject {

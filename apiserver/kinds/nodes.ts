@@ -11,7 +11,7 @@ import { type FieldError, invalidShown, invalidValue, prohibited, required } fro
  * Node.spec.configSource and Node.status.config, as API servers from 1.11 to 1.25 (gate on) and all later ones (gate off) treat them.
  */
 
-/** Rules of both fields; they hold on updates only, a create is never looked at. */
+/** Rules of both fields, for updates only: the server does not validate them on create. */
 function validateConfigSources(node: KubeObject): FieldError[] {
   const errors: FieldError[] = [];
   const spec = fieldAt(node, 'spec', 'configSource');
@@ -23,24 +23,24 @@ function validateConfigSources(node: KubeObject): FieldError[] {
   return errors;
 }
 
-/** With the gate off a new Node loses both fields, without a word. */
+/** With the gate off both fields of a new Node are dropped silently. */
 function dropOnCreate(node: KubeObject): KubeObject {
   return without(without(node, 'spec', 'configSource'), 'status', 'config');
 }
 
-/** With the gate off a field survives an update only where the old Node has it. */
+/** With the gate off an update keeps a field only if the old Node has it. */
 function dropOnUpdate(node: KubeObject, old: KubeObject): KubeObject {
   const spec = isSet(fieldAt(old, 'spec', 'configSource')) ? node : without(node, 'spec', 'configSource');
   return isSet(fieldAt(old, 'status', 'config')) ? spec : without(spec, 'status', 'config');
 }
 
-/** Whether the update points a node to another ConfigMap than before; clearing it is no such change. */
+/** Whether the update assigns another ConfigMap; clearing the assignment does not count. */
 export function changesConfigSource(node: KubeObject, old: KubeObject): boolean {
   const now = fieldAt(node, 'spec', 'configSource');
   return isSet(now) && !jsonEqual(now, fieldAt(old, 'spec', 'configSource'));
 }
 
-/** The ConfigMap a Node refers to; undefined when it refers to none. */
+/** The ConfigMap that a Node refers to; undefined: none. */
 export function referredConfigMap(node: KubeObject): { namespace: string; name: string } | undefined {
   const configMap = fieldAt(node, 'spec', 'configSource', 'configMap');
   if (!isSet(configMap)) return undefined;
@@ -87,7 +87,7 @@ function without(node: KubeObject, part: string, field: string): KubeObject {
 
 const ROLE_LABEL = 'node-role.kubernetes.io/';
 
-/** Ready or not, and whether it takes new pods. */
+/** The STATUS column: readiness, and whether the node is cordoned. */
 function readiness(node: KubeObject): string {
   const ready = listAt(node, 'status', 'conditions').find((condition) => textAt(condition, 'type') === 'Ready');
   const word = ready === undefined ? 'Unknown' : textAt(ready, 'status') === 'True' ? 'Ready' : 'NotReady';
@@ -114,7 +114,7 @@ const info = (name: string, field: string, wide: boolean, absent: string): Colum
   cell: (node) => textAt(node, 'status', 'nodeInfo', field) || absent,
 });
 
-/** With the architecture of the node, as later servers show it. */
+/** The kernel version; later servers append the architecture. */
 const kernel = (node: KubeObject): string => {
   const [version, architecture] = ['kernelVersion', 'architecture'].map((field) => textAt(node, 'status', 'nodeInfo', field));
   return version ? `${version} (${architecture || '<unknown>'})` : '<unknown>';
@@ -133,7 +133,7 @@ const configSource = (description: string) =>
     configMap: object('A key of a ConfigMap.', configMapFields, ['namespace', 'name', 'kubeletConfigKey']),
   });
 
-/** The one range and the list of them say the same. */
+/** Makes podCIDR and podCIDRs consistent. */
 function withRanges(node: KubeObject): KubeObject {
   const [one, [first]] = [textAt(node, 'spec', 'podCIDR'), listAt(node, 'spec', 'podCIDRs')];
   const spec = isJsonObject(node['spec']) ? node['spec'] : {};
@@ -152,7 +152,7 @@ export const nodes: Kind = {
   nameProblems: dnsSubdomainProblems,
   prepareCreate: (node, { dynamicKubeletConfig }) => (dynamicKubeletConfig ? node : dropOnCreate(node)),
   prepareUpdate: (node, old, { dynamicKubeletConfig }) => (dynamicKubeletConfig ? node : dropOnUpdate(node, old)),
-  // Computed after fields are dropped: only a field that survives is warned of.
+  // Computed after fields are dropped: only a stored field gets a warning.
   warnings: (node, { dynamicKubeletConfig, subresource }) =>
     dynamicKubeletConfig || subresource !== '' || fieldAt(node, 'spec', 'configSource') === undefined
       ? []

@@ -8,7 +8,7 @@ import type { Quantity } from '../../kube/api/quantity.ts';
 
 const NOT_NEGATIVE = 'must be greater than or equal to 0';
 
-/** Complains of each of the fields of `parent` that is below zero. */
+/** Errors for fields of `parent` that are below zero. */
 export function notNegative(parent: unknown, path: string, ...fields: readonly string[]): FieldError[] {
   return fields.flatMap((field) => {
     const value = fieldAt(parent, field);
@@ -16,7 +16,7 @@ export function notNegative(parent: unknown, path: string, ...fields: readonly s
   });
 }
 
-/** A count or a percentage, such as maxUnavailable. */
+/** Errors of a count or a percentage, such as maxUnavailable. */
 export function countOrPercent(value: unknown, path: string): FieldError[] {
   if (value === undefined) return [];
   if (typeof value === 'number') return value < 0 ? [invalidValue(path, value, NOT_NEGATIVE)] : [];
@@ -33,7 +33,7 @@ export function notAboveAll(value: unknown, path: string): FieldError[] {
     : [];
 }
 
-/** Zero, `0%`, or nothing that can be read. */
+/** Whether the value is zero, `0%`, or invalid. */
 export function isNothing(value: unknown): boolean {
   return typeof value === 'string' ? !/^[0-9]+%$/.test(value) || Number.parseInt(value, 10) === 0 : Number(value ?? 0) === 0;
 }
@@ -44,14 +44,14 @@ export function oneToMost(value: unknown, path: string, most: number): FieldErro
     : [invalidValue(path, value ?? 0, `must be between 1 and ${most}, inclusive`)];
 }
 
-/** Fields that are absent get these values. */
+/** Sets absent fields to these values. */
 export function withDefaults<T>(value: T, defaults: Readonly<Record<string, unknown>>): T {
   if (!isJsonObject(value)) return value;
   const absent = Object.entries(defaults).filter(([field]) => value[field] === undefined || value[field] === null);
   return absent.length === 0 ? value : { ...value, ...Object.fromEntries(absent) };
 }
 
-/** The object with one field changed where it is there. */
+/** The object with one field changed, if the field is present. */
 export function mapField<T>(value: T, field: string, change: (value: unknown) => unknown): T {
   if (!isJsonObject(value) || value[field] === undefined || value[field] === null) return value;
   return { ...value, [field]: change(value[field]) };
@@ -65,7 +65,7 @@ const UNIT = 1_000_000_000n;
 const forContainers = /^(cpu|memory|ephemeral-storage|hugepages-.*)$/;
 const mayOvercommit = /^(cpu|memory|ephemeral-storage)$/;
 
-/** Requests and limits of a container. */
+/** Errors of requests and limits of a container. */
 export function resourceErrors(resources: unknown, path: string): FieldError[] {
   const limits = amounts(resources, 'limits');
   const requests = amounts(resources, 'requests');

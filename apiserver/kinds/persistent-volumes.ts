@@ -25,19 +25,19 @@ function accessModesText(modes: readonly unknown[]): string {
     .join(',');
 }
 
-/** The class of a volume or claim; an old annotation wins. */
+/** The class of a volume or claim; the old annotation wins. */
 function storageClassOf(object: KubeObject): string {
   return object.metadata.annotations?.['volume.beta.kubernetes.io/storage-class'] ?? textAt(object, 'spec', 'storageClassName');
 }
 
-/** Modes a volume can be used in; the last one since 1.22. */
+/** Access modes of volumes; the last one since 1.22. */
 function accessModes(release: number): readonly string[] {
   return release < 22
     ? ['ReadOnlyMany', 'ReadWriteMany', 'ReadWriteOnce']
     : ['ReadOnlyMany', 'ReadWriteMany', 'ReadWriteOnce', 'ReadWriteOncePod'];
 }
 
-/** Of a claim's spec, alone or in a claim template. */
+/** Defaults of a claim's spec, also in a claim template. */
 export function claimDefaults(spec: unknown): unknown {
   return withDefaults(spec, { volumeMode: 'Filesystem' });
 }
@@ -56,13 +56,13 @@ function validateClaim(claim: KubeObject, release: number): FieldError[] {
   return errors;
 }
 
-/** Sizes of storage are above zero. */
+/** Errors of sizes, which must be above zero. */
 function sizeErrors(size: unknown, path: string): FieldError[] {
   const found = quantity(String(size));
   return found !== undefined && found.nanos <= 0n ? [invalidValue(path, size, 'must be greater than zero')] : [];
 }
 
-/** A claim is bound once; what it asks for may only grow, and only when it is bound. */
+/** A claim is bound only once; its request may only grow, and only while the claim is bound. */
 function unchangedClaim(now: KubeObject, old: KubeObject): FieldError[] {
   const bound = textAt(now, 'status', 'phase') === 'Bound';
   const fixed = ({ spec }: KubeObject) => {
@@ -130,7 +130,7 @@ export const persistentVolumeClaims: Kind = {
   schema: typed('PersistentVolumeClaim', 'A request for storage.'),
 };
 
-// What of a spec is no source of storage.
+// Fields of a spec that are not a volume source.
 const notSources = new Set([
   'capacity',
   'accessModes',

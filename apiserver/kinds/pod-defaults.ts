@@ -15,7 +15,7 @@ const containerDefaults = { terminationMessagePath: '/dev/termination-log', term
 
 const probeDefaults = { timeoutSeconds: 1, periodSeconds: 10, successThreshold: 1, failureThreshold: 3 };
 
-/** A pod's spec, alone or in a template, as every API server fills it in. Twice is the same as once. */
+/** A pod's spec, alone or in a template, with the defaults of every API server. Idempotent. */
 export function podSpecDefaults(given: unknown): Record<string, unknown> {
   let spec = withDefaults(isJsonObject(given) ? given : {}, specDefaults);
   const account = textAt(spec, 'serviceAccountName') || textAt(spec, 'serviceAccount');
@@ -37,7 +37,7 @@ function containerOf(given: unknown, onHost: boolean): unknown {
   return mapField(container, 'lifecycle', (lifecycle) => mapField(mapField(lifecycle, 'postStart', action), 'preStop', action));
 }
 
-/** Without a tag, or with the tag latest, an image may have changed since it was pulled. */
+/** Always for images without a tag or with the tag latest, which may have changed since they were pulled. */
 function pullPolicy(image: string): string {
   if (image === '' || image.includes('@')) return 'IfNotPresent';
   const tag = image.slice(image.lastIndexOf('/') + 1);
@@ -46,11 +46,11 @@ function pullPolicy(image: string): string {
 
 function portOf(given: unknown, onHost: boolean): unknown {
   const port = withDefaults(given, { protocol: 'TCP' });
-  // On the host's network a port of a container is one of the host.
+  // With hostNetwork, ports of a container are ports of the host.
   return onHost ? withDefaults(port, { hostPort: fieldAt(port, 'containerPort') }) : port;
 }
 
-/** What is limited and not asked for is asked for as far as it is limited. */
+/** A limit without a request sets the request to the limit. */
 function requestsFromLimits(resources: unknown): unknown {
   const limits = fieldAt(resources, 'limits');
   if (!isJsonObject(resources) || !isJsonObject(limits) || Object.keys(limits).length === 0) return resources;
@@ -104,7 +104,7 @@ function downward(given: unknown): unknown {
   return mapItems(given, 'items', (item) => mapField(item, 'fieldRef', fieldRef));
 }
 
-/** A pod template, in whatever makes pods. */
+/** Defaults of a pod template. */
 export function templateDefaults(template: unknown): unknown {
   if (!isJsonObject(template)) return template;
   return { ...template, spec: podSpecDefaults(template['spec']) };

@@ -26,7 +26,7 @@ function validate({ spec }: KubeObject): FieldError[] {
 
 const noStatus = { disruptionsAllowed: 0, currentHealthy: 0, desiredHealthy: 0, expectedPods: 0 };
 
-/** One store under two versions: 1.20 has `v1beta1` only, 1.25 and later `v1` only. The disruption controller writes the status. */
+/** Served in two versions: 1.20 has only `v1beta1`, 1.25 and later only `v1`. The disruption controller writes the status. */
 export const podDisruptionBudgets: Kind = {
   resource: 'poddisruptionbudgets',
   singular: 'poddisruptionbudget',

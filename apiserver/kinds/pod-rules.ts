@@ -6,7 +6,7 @@ import { fieldAt, listAt, textAt } from './metadata-rules.ts';
 import { notNegative, oneToMost } from './number-rules.ts';
 import { affinityErrors, nodeLabelErrors, spreadErrors, tolerationErrors } from './scheduling-rules.ts';
 
-// What a source must at least say: source -> its required texts.
+// Required string fields of volume sources.
 const required_: Readonly<Record<string, readonly string[]>> = {
   hostPath: ['path'],
   gcePersistentDisk: ['pdName'],
@@ -27,7 +27,7 @@ const required_: Readonly<Record<string, readonly string[]>> = {
   portworxVolume: ['volumeID'],
 };
 
-/** Volumes of a pod. */
+/** Errors of a pod's volumes. */
 function volumeErrors(volumes: readonly unknown[], path: string): FieldError[] {
   const names = new Set<string>();
   return volumes.flatMap((volume, at) => {
@@ -45,7 +45,7 @@ function volumeErrors(volumes: readonly unknown[], path: string): FieldError[] {
 function sourceErrors(volume: unknown, path: string): FieldError[] {
   if (!isJsonObject(volume)) return [];
   const found = Object.keys(volume).filter((field) => field !== 'name' && isJsonObject(volume[field]));
-  // Of several, emptyDir is the one that is looked at first.
+  // If there are several sources, emptyDir counts as the first.
   const sources = found.includes('emptyDir') ? ['emptyDir', ...found.filter((field) => field !== 'emptyDir')] : found;
   if (sources.length === 0) return [required(path, 'must specify a volume type')];
   return sources.flatMap((source, at) =>
@@ -53,7 +53,7 @@ function sourceErrors(volume: unknown, path: string): FieldError[] {
   );
 }
 
-/** One source of a pod's or a persistent volume. */
+/** Errors of one source of a volume or persistent volume. */
 export function oneSourceErrors(source: unknown, name: string, path: string): FieldError[] {
   const errors = (required_[name] ?? [])
     .filter((field) => textAt(source, field) === '')
@@ -71,7 +71,7 @@ export function oneSourceErrors(source: unknown, name: string, path: string): Fi
 const restartPolicies = ['Always', 'OnFailure', 'Never'];
 const dnsPolicies = ['ClusterFirstWithHostNet', 'ClusterFirst', 'Default', 'None'];
 
-/** Rules of a pod's spec with its defaults in, alone or in a template. @param claims - volumes that come from claim templates */
+/** Errors of a defaulted pod spec, alone or in a template. @param claims - volumes from claim templates */
 export function podSpecErrors(spec: unknown, path: string, claims: readonly string[] = []): FieldError[] {
   const volumes = listAt(spec, 'volumes');
   const pod = {
@@ -152,7 +152,7 @@ function preemptionErrors(spec: unknown, path: string): FieldError[] {
 
 const MAY_CHANGE = new Set(['activeDeadlineSeconds', 'tolerations', 'containers', 'initContainers', 'schedulingGates']);
 
-/** What of a pod's spec may change once it is made. @param old - with its defaults, as stored */
+/** Errors of changes of a pod's spec after creation. @param old - the stored spec, with defaults */
 export function podSpecUpdateErrors(spec: unknown, old: unknown): FieldError[] {
   const errors: FieldError[] = [];
   for (const field of ['containers', 'initContainers']) {
@@ -193,7 +193,7 @@ function lasting(toleration: unknown): unknown {
   return isJsonObject(toleration) ? { ...toleration, tolerationSeconds: null } : toleration;
 }
 
-/** What of a spec never changes. */
+/** The immutable fields of a spec. */
 function fixed(spec: unknown): Record<string, unknown> {
   const rest = Object.fromEntries(Object.entries(isJsonObject(spec) ? spec : {}).filter(([field]) => !MAY_CHANGE.has(field)));
   const withoutImages = (field: string) => listAt(spec, field).map((one) => (isJsonObject(one) ? { ...one, image: '' } : one));

@@ -19,7 +19,7 @@ function ready(pod: KubeObject): string {
   return `${up}/${listAt(pod, 'spec', 'containers').length}`;
 }
 
-/** The STATUS column of `kubectl get pods`: the phase, or the reason of a container or a deletion where there is one. */
+/** The STATUS column of `kubectl get pods`: the reason of a container or of a deletion, else the phase. */
 function status(pod: KubeObject): string {
   if (pod.metadata.deletionTimestamp !== undefined) return textAt(pod, 'status', 'reason') === 'NodeLost' ? 'Unknown' : 'Terminating';
   for (const one of statuses(pod)) {
@@ -92,7 +92,7 @@ export function qosClass(pod: KubeObject): string {
   const containers = [...listAt(pod, 'spec', 'containers'), ...listAt(pod, 'spec', 'initContainers')];
   const amounts = (container: unknown, field: string) => {
     const found = fieldAt(container, 'resources', field);
-    // Other resources and zero amounts say nothing about how much a pod may be squeezed.
+    // The QoS class ignores other resources and zero amounts.
     const entries = Object.entries(isJsonObject(found) ? found : {}).filter(
       ([name, value]) => qosResources.includes(name) && value !== '0',
     );
@@ -117,7 +117,7 @@ function validateUpdate(now: KubeObject, old: KubeObject, { subresource }: RuleC
   return subresource === '' ? podSpecUpdateErrors(now['spec'], old['spec']) : [];
 }
 
-/** Bound and running pods are left to their kubelet for as long as they asked; all others go at once. */
+/** Bound and running pods get their grace period, for their kubelet; other pods are removed at once. */
 function gracePeriod(pod: KubeObject, asked: number | undefined): number {
   const phase = textAt(pod, 'status', 'phase');
   if (textAt(pod, 'spec', 'nodeName') === '' || phase === 'Failed' || phase === 'Succeeded') return 0;

@@ -9,7 +9,7 @@ import type { KubeObject } from '../../kube/api/object.ts';
 
 const MAX_VALUE = 1_000_000_000;
 
-/** There from the start. */
+/** Priority classes that exist from the start. */
 export const systemPriorityClasses = [
   {
     metadata: { name: 'system-node-critical' },
@@ -43,7 +43,7 @@ function validate(priority: KubeObject): FieldError[] {
 }
 
 function unchanged(now: KubeObject, old: KubeObject): FieldError[] {
-  // The capital letter was the real server's.
+  // The capital letter is that of an older real server.
   const changed: FieldError = { ...prohibited('Value', 'may not be changed in an update.'), today: { field: 'value' } };
   const errors = now['value'] === old['value'] ? [] : [changed];
   if (now['preemptionPolicy'] !== old['preemptionPolicy'])
@@ -51,7 +51,7 @@ function unchanged(now: KubeObject, old: KubeObject): FieldError[] {
   return errors;
 }
 
-/** @throws StatusError 403 when another class is the default already */
+/** @throws StatusError 403 if another class is already the default */
 function onlyDefault(priority: KubeObject, { stored }: RuleContext): KubeObject {
   if (priority['globalDefault'] !== true) return priority;
   const name = priority.metadata.name ?? '';
@@ -72,7 +72,7 @@ export const priorityClasses: Kind = {
   shortNames: ['pc'],
   nameProblems: dnsSubdomainProblems,
   defaults: (priority) => withDefaults(priority, { preemptionPolicy: 'PreemptLowerPriority' }),
-  // Never counted up: nothing that matters can change.
+  // The generation never changes, since no field that increments it can change.
   prepareCreate: (priority, context) => onlyDefault({ ...priority, metadata: { ...priority.metadata, generation: 1 } }, context),
   prepareUpdate: (priority, _old, context) => onlyDefault(priority, context),
   validate,
@@ -103,7 +103,7 @@ export const priorityClasses: Kind = {
 };
 
 /*
- * What the admission plugins of every cluster do to pods: Priority and DefaultTolerationSeconds.
+ * Changes of pods by admission plugins that every cluster has: Priority and DefaultTolerationSeconds.
  */
 
 const PRIORITY_CLASSES = 'scheduling.k8s.io/priorityclasses';
@@ -133,7 +133,7 @@ export function withPriority(pod: KubeObject, { stored }: RuleContext): KubeObje
   return { ...pod, spec: { ...spec, ...(name === '' ? {} : { priorityClassName: name }), priority, preemptionPolicy: policy } };
 }
 
-/** The class of pods that name none: of several the one of least value. */
+/** The default class for pods without a class; of several, the one with the lowest value. */
 function defaultClass(stored: Stored): KubeObject | undefined {
   const defaults = stored.list(PRIORITY_CLASSES).objects.filter((one) => one['globalDefault'] === true);
   return defaults.sort((a, b) => Number(a['value']) - Number(b['value']))[0];

@@ -21,10 +21,10 @@ import { services } from './services.ts';
 import { statefulSets } from './stateful-sets.ts';
 import { csiDrivers, csiNodes, storageClasses, volumeAttachments } from './storage.ts';
 
-/** Without a release in mind, everything is there. */
+/** Default release: everything is served. */
 const LATEST = 99;
 
-/** Every kind the server has, in the order discovery lists them. */
+/** All built-in kinds, in the order of discovery. */
 export const builtInKinds: readonly Kind[] = [
   configMaps,
   events,
@@ -57,9 +57,9 @@ export const builtInKinds: readonly Kind[] = [
   validatingAdmissionPolicyBindings,
 ];
 
-/** The kinds of one server, by the paths they are served at. */
+/** The kinds of one server, by path. */
 export class Registry {
-  /** N of the release 1.N that the server is of. */
+  /** N of the server's release 1.N. */
   readonly release: number;
   readonly #kinds = new Map<string, readonly [Kind, readonly ServedKind[]]>();
   readonly #served = new Map<string, ServedKind>();
@@ -67,7 +67,7 @@ export class Registry {
   readonly #done = new Map<Schema, Schema>();
   #edition = 0;
 
-  /** @param release - N of 1.N: versions and fields of other releases are not there */
+  /** @param release - N of 1.N: versions and fields of other releases are not served */
   constructor(kinds: readonly Kind[], release = LATEST) {
     this.release = release;
     for (const kind of kinds) for (const one of kindAt(kind, release, this.#done)) this.put(one);
@@ -77,14 +77,14 @@ export class Registry {
     return [...this.#kinds.values()].map(([kind]) => kind);
   }
 
-  /** Another number whenever something else is served. */
+  /** Changes whenever the set of served kinds changes. */
   get edition(): number {
     return this.#edition;
   }
 
   /**
-   * Serves a kind from now on, in the place of the one that is stored where it is.
-   * @param served - its versions, where these have different rules. @default the same rules in all versions
+   * Serves a kind from now on; replaces a kind with the same storage name.
+   * @param served - its versions, if they have different rules. @default the same rules in all versions
    */
   put(kind: Kind, served: readonly ServedKind[] = kind.served.map((at) => ({ kind, at }))): void {
     this.remove(storageName(kind));
@@ -95,7 +95,7 @@ export class Registry {
     }
   }
 
-  /** Serves a kind no more. @param name - as {@link storageName} has it */
+  /** Stops serving a kind. @param name - see {@link storageName} */
   remove(name: string): void {
     const [, served = []] = this.#kinds.get(name) ?? [];
     this.#edition += 1;
@@ -110,12 +110,12 @@ export class Registry {
     return this.#served.get(path(group, version, resource));
   }
 
-  /** By what objects say they are. @param version - `apps/v1` */
+  /** Finds a kind by apiVersion and kind of an object. @param version - `apps/v1` */
   named(version: string, kind: string): ServedKind | undefined {
     return this.#named.get(`${version} ${kind}`);
   }
 
-  /** In its first version. @param name - as {@link storageName} has it */
+  /** A kind in its first version. @param name - see {@link storageName} */
   stored(name: string): ServedKind | undefined {
     return this.#kinds.get(name)?.[1][0];
   }
@@ -131,7 +131,7 @@ export class Registry {
     return groups;
   }
 
-  /** What is served under one group and version. */
+  /** The kinds of one group and version. */
   under(group: string, version: string): ServedKind[] {
     return [...this.#served.values()].filter(({ at }) => at.group === group && at.version === version);
   }
@@ -141,7 +141,7 @@ export class Registry {
   }
 }
 
-/** A kind as a release has it; none where that has no version of it. */
+/** A kind in a release; empty if the release serves no version of it. */
 function kindAt(kind: Kind, release: number, done: Map<Schema, Schema>): Kind[] {
   const [first, ...more] = kind.served
     .filter(({ since = 0, until = release }) => since <= release && release <= until)

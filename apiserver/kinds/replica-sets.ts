@@ -30,7 +30,7 @@ function validate(set: KubeObject): FieldError[] {
   return [...errors, ...ownSelectorErrors(set, 'deployment'), ...replicaTemplateErrors(set, 'ReplicaSet')];
 }
 
-/** The template of what makes any number of equal pods. */
+/** Errors of the template of ReplicaSets and ReplicationControllers. */
 function replicaTemplateErrors(set: KubeObject, of: string): FieldError[] {
   return [
     ...templateSelected(set),

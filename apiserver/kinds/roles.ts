@@ -8,7 +8,7 @@ import { dnsSubdomainProblems } from '../../kube/api/names.ts';
 import { anything, flag, list, object, ref } from '../openapi/schema.ts';
 import type { KubeObject } from '../../kube/api/object.ts';
 
-/** Stored only: no controller makes tokens for them. */
+/** Stored only: no controller creates tokens for service accounts. */
 export const serviceAccounts: Kind = {
   resource: 'serviceaccounts',
   singular: 'serviceaccount',
@@ -39,7 +39,7 @@ export const serviceAccounts: Kind = {
 
 export const RBAC = 'rbac.authorization.k8s.io';
 
-/** Names of roles may hold colons and capitals: all that fits into a path. */
+/** Names of roles may contain colons and capitals: anything that is valid in a path segment. */
 function pathSegmentProblems(name: string): string[] {
   if (name === '.' || name === '..') return [`may not be '${name}'`];
   return ['/', '%'].filter((mark) => name.includes(mark)).map((mark) => `may not contain '${mark}'`);
@@ -188,7 +188,7 @@ export const clusterRoleBindings: Kind = {
   schema: typed('ClusterRoleBinding', 'Grants a role in the whole cluster.'),
 };
 
-/** There from the start, of the many that a real server has. */
+/** Cluster roles that exist from the start, a few of a real server's. */
 export const firstClusterRoles = [
   {
     metadata: { name: 'cluster-admin' },

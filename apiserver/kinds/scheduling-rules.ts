@@ -30,7 +30,7 @@ function weightErrors(term: unknown, path: string): FieldError[] {
     : [invalidValue(`${path}.weight`, weight ?? 0, 'must be in the range 1-100')];
 }
 
-/** Terms of which one must hold. */
+/** Errors of a node selector, whose terms are ORed. */
 export function nodeSelectorErrors(selector: unknown, path: string): FieldError[] {
   const terms = listAt(selector, 'nodeSelectorTerms');
   if (terms.length === 0) return [required(`${path}.nodeSelectorTerms`, 'must have at least one node selector term')];
@@ -122,7 +122,7 @@ function goToleration(toleration: unknown): string {
   return `core.Toleration{${fields.join(', ')}, TolerationSeconds:${seconds}}`;
 }
 
-/** Taints of a node. The path is the real server's. */
+/** Errors of a node's taints. The path is that of a real server. */
 export function taintErrors(taints: readonly unknown[]): FieldError[] {
   const pairs = taints.map((taint) => `${textAt(taint, 'key')}:${textAt(taint, 'effect')}`);
   return taints.flatMap((taint, at) => {

@@ -9,7 +9,7 @@ import type { KubeObject } from '../../kube/api/object.ts';
 const LABEL = '[a-z]([-a-z0-9]*[a-z0-9])?';
 const labelRegExp = new RegExp(`^${LABEL}$`);
 
-/** DNS-1035 label, at most 63: services. It starts with a letter. */
+/** Errors of a DNS-1035 label, the name of a service: at most 63 characters, starts with a letter. */
 function dns1035LabelProblems(value: string): string[] {
   const problems = value.length > 63 ? ['must be no more than 63 characters'] : [];
   if (!labelRegExp.test(value)) {
@@ -22,7 +22,7 @@ function dns1035LabelProblems(value: string): string[] {
 
 const DUAL_STACK = 21;
 
-/** Nobody forwards to them here: addresses and node ports are handed out in order, so that they look as they should. */
+/** Addresses and node ports are assigned in order, only so that services look complete: nothing forwards to them here. */
 function defaults(service: KubeObject, { release, stored }: RuleContext): KubeObject {
   const made = mapField(service, 'spec', (given) => {
     const spec = mapItems(withDefaults(given, { sessionAffinity: 'None', type: 'ClusterIP' }), 'ports', (port) => {
@@ -43,7 +43,7 @@ function defaults(service: KubeObject, { release, stored }: RuleContext): KubeOb
   return withAddresses(made, stored);
 }
 
-/** What is headless and selects no pods may have endpoints of either family. */
+/** A headless service without a selector may have endpoints of both families. */
 function families(spec: unknown): object {
   const isOpen = textAt(spec, 'clusterIP') === 'None' && !isJsonObject(fieldAt(spec, 'selector'));
   if (isOpen) return { ipFamilies: ['IPv4', 'IPv6'], ipFamilyPolicy: 'RequireDualStack' };
@@ -123,7 +123,7 @@ function unchanged(now: KubeObject, old: KubeObject): FieldError[] {
   return [invalidShown('spec.clusterIPs[0]', goTextList([address]), 'may not change once set', [address])];
 }
 
-/** What was handed out stays where an update does not speak of it. */
+/** Keeps assigned addresses and ports that an update omits. */
 function keepAddresses(service: KubeObject, old: KubeObject): KubeObject {
   if (textAt(service, 'spec', 'type') === 'ExternalName') return service;
   const { clusterIP, clusterIPs } = isJsonObject(old['spec']) ? old['spec'] : {};

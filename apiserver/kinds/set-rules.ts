@@ -20,10 +20,10 @@ import type { KubeObject } from '../../kube/api/object.ts';
 import type { Column, View } from './kind.ts';
 
 /*
- * Pod templates and the selectors beside them, in whatever makes pods.
+ * Rules for pod templates and selectors of workloads.
  */
 
-/** The selector alone. @param of - as the message has it */
+/** Errors of the selector itself. @param of - kind for the message */
 export function ownSelectorErrors(object: KubeObject, of: string): FieldError[] {
   const selector = fieldAt(object, 'spec', 'selector');
   const errors = selectorErrors(selector, 'spec.selector');
@@ -32,7 +32,7 @@ export function ownSelectorErrors(object: KubeObject, of: string): FieldError[] 
   return errors;
 }
 
-/** A set must select the pods it makes. A selector that cannot be read is another error's matter. */
+/** The selector of a set must match its template. An invalid selector is reported by another error. */
 export function templateSelected(object: KubeObject): FieldError[] {
   const selector = fieldAt(object, 'spec', 'selector');
   if (isJsonObject(selector) && isEmptySelector(selector)) return [];
@@ -55,7 +55,7 @@ export function templateErrors(template: unknown, path: string): FieldError[] {
   return [...templateMetadataErrors(template, path), ...podSpecErrors(fieldAt(template, 'spec'), `${path}.spec`)];
 }
 
-/** Pods of a set run for good. @param of - as the message has it */
+/** Pods of a set must have restartPolicy Always and no deadline. @param of - kind for the message */
 export function runsForGood(object: KubeObject, of: string): FieldError[] {
   const spec = fieldAt(object, 'spec', 'template', 'spec');
   const errors: FieldError[] = [];
@@ -66,7 +66,7 @@ export function runsForGood(object: KubeObject, of: string): FieldError[] {
   return errors;
 }
 
-/** The selector of a set is for life. */
+/** The selector of a set is immutable. */
 export function selectorUnchanged(now: KubeObject, old: KubeObject): FieldError[] {
   const selector = fieldAt(now, 'spec', 'selector');
   return goSelector(selector) === goSelector(fieldAt(old, 'spec', 'selector'))
@@ -74,7 +74,7 @@ export function selectorUnchanged(now: KubeObject, old: KubeObject): FieldError[
     : [invalidShown('spec.selector', goSelector(selector), 'field is immutable', selector)];
 }
 
-/** Counts of a status that no set can exceed. */
+/** Errors of status counts that exceed another count. */
 export function notAbove(status: unknown, most: string, ...fields: readonly string[]): FieldError[] {
   const limit = Number(fieldAt(status, most) ?? 0);
   return fields.flatMap((field) => {
@@ -88,7 +88,7 @@ const wide = (name: string, description: string, cell: Column['cell']): Column =
 
 const containersOf = (object: KubeObject, path: readonly string[]) => listAt(object, ...path, 'spec', 'containers');
 
-/** @param path - of the template */
+/** @param path - path of the template */
 export function containerColumns(...path: readonly string[]): readonly Column[] {
   return [
     wide('Containers', 'Names of each container in the template.', (object) =>
@@ -106,7 +106,7 @@ export function containerColumns(...path: readonly string[]): readonly Column[] 
 
 export const selectorColumn = wide('Selector', 'Labels of its pods.', (object) => selectorText(fieldAt(object, 'spec', 'selector')));
 
-/** A number that something reports. */
+/** A column with a number from the object. */
 export const countColumn = (name: string, description: string, ...path: readonly string[]): Column => ({
   name,
   type: 'integer',
@@ -114,7 +114,7 @@ export const countColumn = (name: string, description: string, ...path: readonly
   cell: (object) => Number(fieldAt(object, ...path) ?? 0),
 });
 
-/** `autoscaling/v1` Scale: how many pods a set should have, and which. */
+/** `autoscaling/v1` Scale: the number of replicas and the selector of a set. */
 export const scale: View = {
   group: 'autoscaling',
   version: 'v1',

@@ -30,7 +30,7 @@ function defaults(set: KubeObject, { release }: RuleContext): KubeObject {
       updateStrategy: {},
     });
     spec = mapField(spec, 'updateStrategy', (strategy) => {
-      // Who names the type and no details keeps none.
+      // If the type is given without rollingUpdate, none is added.
       const named = textAt(strategy, 'type') === '' ? withDefaults(strategy, { type: 'RollingUpdate', rollingUpdate: {} }) : strategy;
       return textAt(named, 'type') === 'RollingUpdate'
         ? mapField(named, 'rollingUpdate', (rolling) => withDefaults(rolling, { partition: 0 }))
@@ -49,7 +49,7 @@ function claimTemplate(given: unknown): unknown {
   return mapField(claim, 'status', (status) => withDefaults(status, { phase: 'Pending' }));
 }
 
-// The pod template's own rules are not asked here, as on a real server: a bad one shows when a pod is made of it.
+// As on a real server, the pod template itself is not validated: an invalid one fails when the controller creates a pod.
 function validate(set: KubeObject): FieldError[] {
   const { spec } = set;
   const policy = textAt(spec, 'podManagementPolicy');
@@ -108,7 +108,7 @@ function retentionErrors(policy: unknown): FieldError[] {
   });
 }
 
-// Fields that may change, in the words of the message: since release -> names.
+// Mutable fields as listed in the message, by the first release with this list.
 const changeable: readonly (readonly [since: number, fields: readonly string[]])[] = [
   [
     33,

@@ -76,7 +76,7 @@ export const storageClasses: Kind = {
 };
 
 /*
- * What storage drivers say of themselves, of nodes, and of volumes at nodes. Stored and lightly checked.
+ * Objects of storage drivers: the drivers, their state on nodes, and volume attachments. Stored with few checks.
  */
 
 function driversErrors(node: KubeObject): FieldError[] {
@@ -97,7 +97,7 @@ function driversErrors(node: KubeObject): FieldError[] {
   });
 }
 
-/** A driver that is on a node stays as it is; it may go, and others may come. */
+/** A driver on a node cannot change; drivers may be added and removed. */
 function driversUnchanged(now: KubeObject, old: KubeObject): FieldError[] {
   const before = new Map(listAt(old, 'spec', 'drivers').map((driver) => [textAt(driver, 'name'), driver]));
   return listAt(now, 'spec', 'drivers').flatMap((driver) => {

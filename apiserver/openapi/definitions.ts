@@ -22,7 +22,7 @@ const ownerReference = object(
   ['apiVersion', 'kind', 'name', 'uid'],
 );
 
-/** Definitions that all kinds share, by the name `ref` gives them. */
+/** Definitions that all kinds share, by the name in `ref`. */
 const shared: Readonly<Record<string, Schema>> = {
   ObjectMeta: object('Metadata of every object.', {
     annotations: textMap('Non-identifying metadata.'),
@@ -43,16 +43,16 @@ const shared: Readonly<Record<string, Schema>> = {
   }),
 };
 
-/** Where definitions lie in a document: `#/definitions/` in version 2, `#/components/schemas/` in version 3. */
+/** Path of definitions in a document: `#/definitions/` in version 2, `#/components/schemas/` in version 3. */
 export type RefRoot = '#/definitions/' | '#/components/schemas/';
 
-/** `io.k8s.api.core.v1.Node`, as the real server calls it. */
+/** Name of a definition as on a real server: `io.k8s.api.core.v1.Node`. */
 function definitionName({ kind, at }: ServedKind): string {
   const group = at.group === '' ? 'core' : (at.group.split('.')[0] ?? at.group);
   return `io.k8s.api.${group}.${at.version}.${kind.kind}`;
 }
 
-/** Every definition that these kinds need. */
+/** All definitions that these kinds need. */
 export function definitions(kinds: readonly ServedKind[], root: RefRoot): JsonFields {
   const found: JsonFields = {};
   for (const [name, schema] of Object.entries(shared)) found[`${META}.${name}`] = schemaJson(schema, root);
@@ -65,13 +65,13 @@ export function definitions(kinds: readonly ServedKind[], root: RefRoot): JsonFi
   return found;
 }
 
-/** Objects that have a name are defined once. */
+/** Adds named objects, each once. */
 function addNamed(schema: Schema, root: RefRoot, found: JsonFields): void {
   const { name, fields = {}, items, values } = schema;
   if (name !== undefined) {
     const key = namedDefinition(name);
     if (Object.hasOwn(found, key)) return;
-    // Before its fields, which may refer back to it.
+    // Set before the fields are added, since these may refer back to it.
     found[key] = {};
     found[key] = objectJson(schema, root);
   }
@@ -141,7 +141,7 @@ function schemaJson(schema: Schema, root: RefRoot): JsonFields {
   }
 }
 
-// Version 3 knows no description beside a reference.
+// Version 3 does not allow a description beside a reference.
 function reference($ref: string, description: string, root: RefRoot): JsonFields {
   return root === '#/definitions/' ? { $ref, description } : { allOf: [{ $ref }], description };
 }

@@ -6,10 +6,10 @@ import { type Answer, encode } from '../http/message.ts';
 import type { Registry } from '../kinds/registry.ts';
 import { stringify } from 'yaml';
 
-// Asked for as `...spec.v2@v1.0+protobuf`, which is no media type: Go's clients refuse an answer with an @ in its type.
+// Clients request `...spec.v2@v1.0+protobuf`, but Go clients reject a response with an @ in its media type.
 const PROTOBUF = 'application/com.github.proto-openapi.spec.v2.v1.0+protobuf';
 
-/** What `/openapi/v2` and `/openapi/v3` answer; undefined for any other path. */
+/** Responses of `/openapi/v2` and `/openapi/v3`; undefined for any other path. */
 export function openApi(registry: Registry, path: string, accept: string, version: string): Answer | undefined {
   if (path === '/openapi/v2') {
     const document = openApiV2(registry, version);
@@ -21,13 +21,13 @@ export function openApi(registry: Registry, path: string, accept: string, versio
   return document === undefined ? undefined : text(encode(document, false)[1]);
 }
 
-// kubectl keeps these on disk by their tag.
+// kubectl caches these documents on disk by ETag.
 function text(json: string): Answer {
   const etag = `"${createHash('sha256').update(json).digest('hex').toUpperCase()}"`;
   return { code: 200, type: 'application/json', bytes: json, headers: { etag } };
 }
 
-// kubectl asks the document whether a server knows dry runs, by this parameter of this operation.
+// kubectl looks for the parameter dryRun of this operation to find out whether the server supports dry runs.
 const patchParameters = ['dryRun', 'fieldManager', 'force'];
 
 /** `/openapi/v2`, as JSON. */
@@ -49,7 +49,7 @@ function openApiV2(registry: Registry, version: string): JsonFields {
   return { swagger: '2.0', info: { title: 'Kubernetes', version }, paths, definitions: definitions(kinds, '#/definitions/') };
 }
 
-/** `/openapi/v3`: where the document of each group and version is. */
+/** `/openapi/v3`: the paths of the documents of all groups and versions. */
 function openApiV3Index(registry: Registry): JsonFields {
   const paths: JsonFields = {};
   for (const [group, versions] of registry.groups()) {
@@ -61,7 +61,7 @@ function openApiV3Index(registry: Registry): JsonFields {
   return { paths };
 }
 
-/** `/openapi/v3/api/v1`; undefined where nothing is served. */
+/** `/openapi/v3/api/v1`; undefined for a group and version that is not served. */
 function openApiV3(registry: Registry, path: string, version: string): JsonFields | undefined {
   const [root, ...rest] = path.split('/');
   const [group, at] = root === 'api' && rest.length === 1 ? ['', rest[0]] : root === 'apis' && rest.length === 2 ? rest : [];
@@ -93,7 +93,7 @@ function itemPath({ kind, at }: ServedKind): string {
 }
 
 /*
- * The OpenAPI 2 document in protobuf, the only form kubectl asks for: message and field numbers of gnostic's openapi.v2, as far as our documents go.
+ * The OpenAPI 2 document in protobuf, the only form that kubectl requests: messages and field numbers of gnostic's openapi.v2 that our documents use.
  */
 const encoder = new TextEncoder();
 
@@ -182,7 +182,7 @@ function fields(json: Json | undefined): JsonFields {
   return isFields(json) ? json : {};
 }
 
-/** Parts without a value are left out; texts, booleans and nested messages are all that is needed. */
+/** Omits parts without a value; only strings, booleans and nested messages are needed. */
 function message(parts: readonly Part[]): Uint8Array {
   const pieces: Uint8Array[] = [];
   for (const [field, value] of parts) {

@@ -1,6 +1,6 @@
 /**
- * A field or object: its part of the OpenAPI document, and the type that decoding checks. Objects with `fields` have no others;
- * objects without `fields` and `values` take anything.
+ * A field or object: its part of the OpenAPI document, and the type that decoding checks. Objects with `fields` have no other fields;
+ * objects without `fields` and `values` accept anything.
  */
 export interface Schema {
   type: 'object' | 'array' | 'string' | 'integer' | 'boolean' | 'number' | 'quantity' | 'intOrText' | 'ref';
@@ -8,29 +8,29 @@ export interface Schema {
   format?: string;
   required?: readonly string[];
   fields?: Readonly<Record<string, Schema>>;
-  /** Of an array. */
+  /** Items of an array. */
   items?: Schema;
   /** Values of a map. */
   values?: Schema;
   /** Name of a shared definition, for `ref`. */
   ref?: string;
   merge?: ListMerge;
-  /** Of an object that is defined once and referred to: `core.v1.Container`. */
+  /** Name of an object that is defined once and referenced: `core.v1.Container`. */
   name?: string;
   /**
-   * What becomes of 0, false, '' and what is empty or absent: kept as it came, written even when absent, or dropped.
-   * @default texts, lists and maps are dropped unless they are required, all else is kept
+   * Handling of 0, false, '', empty and absent values: kept unchanged, written even if absent, or dropped.
+   * @default strings, lists and maps are dropped unless they are required, other values are kept
    */
   zero?: 'kept' | 'written' | 'dropped';
-  /** Release 1.N that has it first. @default all */
+  /** First release 1.N that has it. @default all */
   since?: number;
-  /** Last release 1.N that writes it when it is absent. */
+  /** Last release 1.N that writes it if absent. */
   writtenUntil?: number;
 }
 
 export const text = (description: string): Schema => ({ type: 'string', description });
 export const time = (description: string): Schema => ({ type: 'string', format: 'date-time', description });
-/** A number or text on the way in, text from then on. */
+/** Accepts numbers and strings, stores strings. */
 export const quantityMap = (description: string): Schema => ({
   type: 'object',
   description,
@@ -57,13 +57,13 @@ export function object(description: string, fields: Readonly<Record<string, Sche
 export type ListMerge = { by: string } | { as: 'set' };
 
 /*
- * Types of the API as tables. A type is a line `GROUP.VERSION.Name`, its fields follow, indented and divided by `;`:
+ * API types as tables. A type is a line `GROUP.VERSION.Name`, followed by its fields, indented and separated by `;`:
  *
  *   core.v1.Container
  *     name! text; image text; command [text]; ports [ContainerPort] by containerPort; resources+ ResourceRequirements; restartPolicy* text @29
  *
- * After the name: `!` required, and written even when it is zero; `+` written even when it is absent (`+33` up to release 1.33); `*` kept when it
- * is zero; nothing: left out when it is zero. `@29`: since release 1.29. `by FIELD`, `set`: how a strategic patch merges the list.
+ * After the name: `!` required, and written even if zero; `+` written even if absent (`+33` up to release 1.33); `*` kept if
+ * zero; nothing: omitted if zero. `@29`: since release 1.29. `by FIELD`, `set`: how a strategic merge patch merges the list.
  */
 
 export type Types = ReadonlyMap<string, Schema>;
@@ -80,7 +80,7 @@ const plain: Readonly<Record<string, Omit<Schema, 'description'>>> = {
   any: { type: 'object' },
 };
 
-/** Types may name each other in any order. @throws {Error} for what cannot be read, or an undefined name */
+/** Parses tables; types may refer to each other in any order. @throws {Error} for a syntax error or an undefined name */
 export function parseTypes(...tables: readonly string[]): Types {
   const lines = tables.join('\n').split('\n');
   const texts = new Map<string, { full: string; fields: string }>();
@@ -155,7 +155,7 @@ function typeOf(type: string, build: (name: string) => Schema): Schema {
   return known === undefined ? build(type) : { description: '', ...known };
 }
 
-/** What of a schema a server of release 1.`minor` has. What two schemas share they share afterwards. */
+/** The part of a schema that release 1.`minor` has. Parts shared by two schemas stay shared. */
 export function schemaAt(schema: Schema, minor: number, done = new Map<Schema, Schema>()): Schema {
   const known = done.get(schema);
   if (known !== undefined) return known;

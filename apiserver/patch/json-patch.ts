@@ -1,8 +1,8 @@
 import { isDeeperThan, isJsonObject, jsonEqual, type JsonObject, ownField, setField } from '../../kube/api/json.ts';
 
 /**
- * A patch that cannot be applied. `malformed`: no object would take it (the API answers 400);
- * `inapplicable`: this object does not (a failed test, a missing path; the API answers 422).
+ * A patch that cannot be applied. `malformed`: it applies to no object (400);
+ * `inapplicable`: it does not apply to this object (a failed test, a missing path; 422).
  */
 export class PatchError extends Error {
   override name = 'PatchError';
@@ -13,19 +13,19 @@ export class PatchError extends Error {
   }
 }
 
-/** Deeper patches are refused: each level costs a stack frame, and no Kubernetes object comes near. */
+/** Deeper patches are rejected: each level costs a stack frame, and no Kubernetes object is nearly as deep. */
 const MAX_PATCH_DEPTH = 500;
 
-/** Many patches, or the operations of one, may nest an object deeper and deeper. */
+/** Maximum depth of a result: repeated patches, or the operations of one, can nest an object deeper and deeper. */
 const MAX_RESULT_DEPTH = 1_000;
 
-/** @throws {PatchError} when what a patch has made is nested deeper than {@link MAX_RESULT_DEPTH} levels */
+/** @throws {PatchError} if the result of a patch is nested deeper than {@link MAX_RESULT_DEPTH} levels */
 function checkResult(result: unknown): void {
   if (isDeeperThan(result, MAX_RESULT_DEPTH))
     throw new PatchError('inapplicable', `the patched object is nested deeper than ${MAX_RESULT_DEPTH} levels`);
 }
 
-/** @throws {PatchError} when `patch` is nested deeper than {@link MAX_PATCH_DEPTH} levels */
+/** @throws {PatchError} if `patch` is nested deeper than {@link MAX_PATCH_DEPTH} levels */
 export function checkDepth(patch: unknown): void {
   if (isDeeperThan(patch, MAX_PATCH_DEPTH)) throw new PatchError('malformed', `the patch is nested deeper than ${MAX_PATCH_DEPTH} levels`);
 }
@@ -33,7 +33,7 @@ export function checkDepth(patch: unknown): void {
 /**
  * RFC 7386: fields of `patch` replace those of `target`, null removes, objects merge, everything else (lists too) is replaced whole.
  * Neither argument is changed; the result may share parts with both.
- * @throws {PatchError} when the patch is nested too deep
+ * @throws {PatchError} if the patch is nested too deeply
  */
 export function applyMergePatch(target: unknown, patch: unknown): unknown {
   checkDepth(patch);
@@ -51,9 +51,9 @@ function merge(target: unknown, patch: unknown): unknown {
 }
 
 export interface JsonPatchLimits {
-  /** Most operations in one patch. @default 10_000 */
+  /** Maximum number of operations in one patch. @default 10_000 */
   operations?: number;
-  /** Most characters of JSON that all `copy` operations together may add: a few of them could double an object without end. @default 3 MiB */
+  /** Maximum number of JSON characters that all `copy` operations together may add: each copy can double the object. @default 3 MiB */
   copied?: number;
 }
 
@@ -62,8 +62,8 @@ type Operation = { op: string; path: string[]; from: string[]; value: unknown; t
 
 /**
  * RFC 6902: `add`, `remove`, `replace`, `move`, `copy`, `test`, all or nothing. The target is not changed; the result may share parts with it.
- * Beyond the RFC, like the API server: removing what is not there is an error, `-` names the end of a list.
- * @throws {PatchError} `malformed` for what is no JSON patch, `inapplicable` for a failed test or a missing path; names operation and path
+ * Beyond the RFC, like the API server: removing a missing value is an error, `-` is the end of a list.
+ * @throws {PatchError} `malformed` for an invalid JSON patch, `inapplicable` for a failed test or a missing path; names operation and path
  */
 export function applyJsonPatch(target: unknown, patch: unknown, limits: JsonPatchLimits = {}): unknown {
   const { operations = 10_000, copied = 3 * 1024 * 1024 } = limits;
@@ -84,8 +84,8 @@ export function applyJsonPatch(target: unknown, patch: unknown, limits: JsonPatc
 }
 
 /**
- * The document between the operations of one patch. A list or object is copied before its first change and changed in place from then on: the target stays as
- * it was, and 10,000 operations on a long list do not copy it 10,000 times.
+ * The document during one patch. A list or object is copied before its first change, and then changed in place: the target is unchanged, and
+ * 10,000 operations on a long list do not copy it 10,000 times.
  */
 class Draft {
   document: unknown;
@@ -126,7 +126,7 @@ class Draft {
     checkResult(found);
     const json = JSON.stringify(found);
     if (json.length > left) throw new PatchError('inapplicable', `${text}: copies add more than ${all} characters`);
-    // Another object: what changes in one of the two later does not change in the other.
+    // A deep copy: later changes of one must not change the other.
     this.#put(path, JSON.parse(json), text);
     return json.length;
   }
@@ -158,7 +158,7 @@ class Draft {
     else throw missing(key, text);
   }
 
-  /** What holds the end of `path`, ready to be changed. */
+  /** The container of the last step of `path`, copied so that it can be changed. */
   #parent(path: readonly string[], text: string): Container {
     let at = (this.document = this.#own(this.document, path[0], text));
     for (const [depth, part] of path.slice(0, -1).entries()) {

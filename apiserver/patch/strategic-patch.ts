@@ -15,8 +15,8 @@ const DELETE_LIST = '$deleteFromPrimitiveList/';
 const ORDER = '$setElementOrder/';
 
 /**
- * Strategic merge patch as the API server applies it: `rule` says which lists merge and by which key. Understands `$patch: replace | delete | merge`,
- * `$deleteFromPrimitiveList/FIELD` and `$retainKeys`; `$setElementOrder/FIELD` is taken and not followed: order stays as it is.
+ * Strategic merge patch like the API server's: `rule` defines which lists merge and by which key. Supports `$patch: replace | delete | merge`,
+ * `$deleteFromPrimitiveList/FIELD` and `$retainKeys`; `$setElementOrder/FIELD` is accepted but ignored: the order does not change.
  * Neither argument is changed; the result may share parts with both.
  * @throws {PatchError} `malformed` for unknown directives and for items without their merge key
  */
@@ -70,10 +70,10 @@ function mergeList(had: readonly unknown[], patch: readonly unknown[], keys: rea
     if (!isJsonObject(item)) throw new PatchError('malformed', `"${path}" is a list of objects`);
     return item;
   });
-  // One item {"$patch": "replace"} asks for the other items instead of the list that is there.
+  // An item {"$patch": "replace"} replaces the whole list by the other items of the patch.
   const replaces = changes.some((item) => item['$patch'] === 'replace');
   const result: unknown[] = replaces ? [] : [...had];
-  // By key, so that a patch of 50,000 items does not compare each with each. The first of the same key is the one that changes.
+  // Indexed by key, so that a patch of 50,000 items takes linear time. Of several items with one key, the first one is changed.
   const places = new Map<string, number[]>();
   const placesOf = (item: JsonObject): string => goJson(keys.map((key) => ownField(item, key) ?? null));
   const put = (item: unknown, at: number): void => {
@@ -106,7 +106,7 @@ function mergeList(had: readonly unknown[], patch: readonly unknown[], keys: rea
   return result.filter((item) => item !== DELETED);
 }
 
-/** In the place of an item that a patch deletes, until all of it is applied. */
+/** Replaces a deleted item until the whole patch is applied. */
 const DELETED = Symbol('deleted item');
 
 function deleteItems(result: JsonObject, field: string, values: unknown, path: string): void {
@@ -136,7 +136,7 @@ function ownRule(rule: MergeRule, key: string): MergeRule {
 
 /*
  * Which lists of the built-in kinds merge, and by which key: the patchMergeKey and patchStrategy of the published API types (k8s.io/api, 1.20 to 1.34).
- * Lists that are not here are replaced whole; so are a Node's taints and a pod's tolerations, on purpose.
+ * All other lists are replaced whole, also a Node's taints and a pod's tolerations, on purpose.
  */
 const byName: MergeRule = { mergeKey: 'name' };
 const byType: MergeRule = { mergeKey: 'type' };

@@ -2,13 +2,13 @@ import type { KubeObject } from '../../kube/api/object.ts';
 import { WatchLog } from './watch-log.ts';
 import type { Change } from './watch-log.ts';
 
-/** Objects as they are at one resourceVersion, in the order of their keys. */
+/** All objects at one resourceVersion, in the order of their keys. */
 export interface Snapshot {
   version: number;
   objects: readonly KubeObject[];
 }
 
-/** The objects of a kind at one version, to be read in the order of their keys, from any key on. */
+/** The objects of a kind at one version, readable in the order of their keys, from any key on. */
 export interface View {
   version: number;
   keys: readonly string[];
@@ -21,15 +21,15 @@ export interface View {
 interface Shelf {
   objects: Map<string, KubeObject>;
   log: WatchLog;
-  /** Keys in order; undefined after many keys came or went. */
+  /** Keys in order; undefined after many keys were added or removed. */
   order: string[] | undefined;
-  /** Keys inserted since the order was read last. */
+  /** Number of keys inserted since the order was last read. */
   placed: number;
-  /** The older state that was asked for last: pages of one list come one after the other. */
+  /** The last requested older state, cached for the next page of a list. */
   past: Omit<View, 'from' | 'to'> | undefined;
 }
 
-// Inserting a key moves all that follow; for many inserts without a read between them one sort is cheaper.
+// Inserting a key moves all following keys: for many inserts without a read in between, one sort is cheaper.
 const MAX_PLACED = 64;
 
 /** The key of an object within its kind: `namespace/name`, or the name alone. */
@@ -64,14 +64,14 @@ export class Storage {
     return this.#shelf(kind).objects.get(key);
   }
 
-  /** The same as it was at `version`; undefined when it was not there. @param version - one whose later changes are known */
+  /** An object as it was at `version`; undefined: it did not exist. @param version - a version whose later changes are remembered */
   getAt(kind: string, key: string, version: number): KubeObject | undefined {
     const shelf = this.#shelf(kind);
     const first = shelf.log.after(version, Number.MAX_SAFE_INTEGER)?.find((change) => change.key === key);
     return first === undefined ? shelf.objects.get(key) : first.previous;
   }
 
-  /** Puts `object` at `key` under the next resourceVersion, which is written into it. @returns the object as stored */
+  /** Stores `object` at `key` with the next resourceVersion. @returns the stored object */
   put(kind: string, key: string, object: KubeObject): KubeObject {
     const shelf = this.#shelf(kind);
     const previous = shelf.objects.get(key);
@@ -82,7 +82,7 @@ export class Storage {
     return stored;
   }
 
-  /** Removes the object. @returns its last state under the version of the deletion; undefined when it did not exist */
+  /** Removes the object. @returns its last state with the version of the deletion; undefined: it did not exist */
   remove(kind: string, key: string): KubeObject | undefined {
     const shelf = this.#shelf(kind);
     const previous = shelf.objects.get(key);
@@ -94,18 +94,18 @@ export class Storage {
     return last;
   }
 
-  /** All objects of a kind (of one namespace) as they are now. */
+  /** All current objects of a kind, or of one namespace. */
   list(kind: string, namespace?: string): Snapshot {
     return snapshotOf(this.view(kind, namespace));
   }
 
-  /** The same as they were at `version`; undefined when the changes since then are forgotten. */
+  /** The objects as they were at `version`; undefined: the changes since then are no longer remembered. */
   listAt(kind: string, version: number, namespace?: string): Snapshot | undefined {
     const view = this.viewAt(kind, version, namespace);
     return view && snapshotOf(view);
   }
 
-  /** What {@link list} would give, to be read in part. Good until the next change. */
+  /** Like {@link list}, for reading only a part. Valid until the next change. */
   view(kind: string, namespace?: string): View {
     const shelf = this.#shelf(kind);
     shelf.order ??= [...shelf.objects.keys()].sort();
@@ -113,7 +113,7 @@ export class Storage {
     return within({ version: this.#version, keys: shelf.order, objects: shelf.objects }, namespace);
   }
 
-  /** What {@link listAt} would give, to be read in part. */
+  /** Like {@link listAt}, for reading only a part. */
   viewAt(kind: string, version: number, namespace?: string): View | undefined {
     const shelf = this.#shelf(kind);
     const since = shelf.log.after(version, Number.MAX_SAFE_INTEGER);
@@ -130,7 +130,7 @@ export class Storage {
     return within(shelf.past, namespace);
   }
 
-  /** Forgets all changes so far: every watch and continued list from an older version gets 410. */
+  /** Discards all changes so far: every watch and continued list from an older version gets 410. */
   compact(): void {
     for (const shelf of this.#shelves.values()) {
       shelf.log.compact(this.#version);
@@ -138,7 +138,7 @@ export class Storage {
     }
   }
 
-  /** Calls `listener` with every change of any kind, in the turn in which it is made. It may change nothing itself. */
+  /** Calls `listener` with every change of any kind, synchronously. The listener must not write. */
   onChange(listener: (kind: string, change: Change) => void): void {
     this.#listeners.add(listener);
   }
@@ -170,7 +170,7 @@ function place(shelf: Shelf, key: string, way: 'in' | 'out'): void {
   else shelf.order.splice(indexOf(shelf.order, key), way === 'in' ? 0 : 1, ...(way === 'in' ? [key] : []));
 }
 
-/** Where a key is among keys in order, or would be. */
+/** Index of a key among sorted keys, or its insertion point. */
 export function indexOf(keys: readonly string[], key: string): number {
   let low = 0;
   let high = keys.length;
@@ -184,7 +184,7 @@ export function indexOf(keys: readonly string[], key: string): number {
 
 function within(all: Omit<View, 'from' | 'to'>, namespace: string | undefined): View {
   if (namespace === undefined) return { ...all, from: 0, to: all.keys.length };
-  // '0' is what comes after '/'.
+  // '0' is the character after '/'.
   return { ...all, from: indexOf(all.keys, `${namespace}/`), to: indexOf(all.keys, `${namespace}0`) };
 }
 

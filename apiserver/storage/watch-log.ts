@@ -1,34 +1,34 @@
 import type { KubeObject } from '../../kube/api/object.ts';
 
-/** One change of one kind, in the order of its resourceVersions. Objects are never changed after they are in here. */
+/** One change of one object. Its objects are immutable. */
 export interface Change {
   type: 'ADDED' | 'MODIFIED' | 'DELETED';
   version: number;
   key: string;
-  /** After the change; for DELETED the last state, under the version of the deletion. */
+  /** State after the change; for DELETED the last state, with the version of the deletion. */
   object: KubeObject;
-  /** Before it; undefined for ADDED. */
+  /** State before the change; undefined for ADDED. */
   previous: KubeObject | undefined;
 }
 
-/** @param change - absent: changes were forgotten on demand */
+/** @param change - absent: changes were discarded by `compact` */
 type Woken = (change?: Change) => void;
 
-/** The latest changes of one kind. Watches read along it with a cursor, so a slow one costs no memory: it falls out of the window. */
+/** The latest changes of one kind, in order of resourceVersion. Watches read with a cursor, so a slow watch needs no memory: it falls out of the window. */
 export class WatchLog {
   readonly #window: number;
   readonly #waiting = new Set<Woken>();
-  /** Those that wait for changes of one key: thousands of agents watch an object each. */
+  /** Waiters for changes of one key: thousands of agents watch one object each. */
   readonly #waitingFor = new Map<string, Set<Woken>>();
   #changes: Change[] = [];
   #forgotten = 0;
 
-  /** @param window - changes kept at least; up to twice as many are there at times */
+  /** @param window - minimum number of changes kept; at times up to twice as many are kept */
   constructor(window: number) {
     this.#window = window;
   }
 
-  /** The version of the newest change that is no longer known: a watch from an older version misses something. */
+  /** The version of the newest discarded change: a watch from an older version would miss changes. */
   get forgotten(): number {
     return this.#forgotten;
   }
@@ -42,14 +42,14 @@ export class WatchLog {
     for (const woken of waiting) woken(change);
   }
 
-  /** Changes newer than `version`, at most `limit`; undefined when some of them are forgotten. */
+  /** Changes newer than `version`, at most `limit`; undefined: some of them are discarded. */
   after(version: number, limit: number): readonly Change[] | undefined {
     if (version < this.#forgotten) return undefined;
     const start = this.#indexAfter(version);
     return this.#changes.slice(start, start + limit);
   }
 
-  /** Forgets everything up to `version`. */
+  /** Discards all changes up to `version`. */
   compact(version: number): void {
     this.#forget(this.#indexAfter(version));
     this.#forgotten = Math.max(this.#forgotten, version);
@@ -60,9 +60,9 @@ export class WatchLog {
   }
 
   /**
-   * Calls `woken` once, at the next change, or when changes are forgotten on demand.
-   * @param key - only changes of this object count. @default those of all
-   * @returns takes it back
+   * Calls `woken` once, at the next change, or when `compact` discards changes.
+   * @param key - only changes of this object. @default any object
+   * @returns a function that removes the waiter
    */
   onNext(woken: Woken, key?: string): () => void {
     if (key === undefined) {

@@ -1,4 +1,4 @@
-/** A pod and all in it but its volumes. Notation: openapi/schema.ts. */
+/** Types of a pod without its volumes. Notation: openapi/schema.ts. */
 export const podTypes = `
 core.v1.Pod
   spec+ PodSpec; status+ PodStatus

@@ -1,4 +1,4 @@
-/** Volumes of pods, persistent volumes, claims, storage classes and what drivers report. Notation: openapi/schema.ts. */
+/** Types of volumes of pods, persistent volumes, claims, storage classes and objects of drivers. Notation: openapi/schema.ts. */
 export const storageTypes = `
 core.v1.PersistentVolume
   spec+ PersistentVolumeSpec; status+ PersistentVolumeStatus
@@ -93,7 +93,7 @@ core.v1.TypedObjectReference
   apiGroup* text; kind! text; name! text; namespace* text
 `;
 
-/** What a pod can mount. Notation: openapi/schema.ts. */
+/** Types of volumes that a pod can mount. Notation: openapi/schema.ts. */
 export const volumeTypes = `
 core.v1.Volume
   name! text; hostPath* HostPathVolumeSource; emptyDir* EmptyDirVolumeSource; gcePersistentDisk* GCEPersistentDiskVolumeSource;

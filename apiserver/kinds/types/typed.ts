@@ -2,7 +2,7 @@ import { parseTypes, ref, type Schema } from '../../openapi/schema.ts';
 import { podTypes } from './pod-types.ts';
 import { storageTypes, volumeTypes } from './storage-types.ts';
 
-/** What makes pods and what protects them, services, roles and reviews. Notation: openapi/schema.ts. */
+/** Types of workloads, revisions, scale and disruption budgets. Notation: openapi/schema.ts. */
 const workloadTypes = `
 apps.v1.DaemonSet
   spec+ DaemonSetSpec; status+ DaemonSetStatus
@@ -73,7 +73,7 @@ apps.v1.StatefulSetOrdinals
   start! int32
 `;
 
-/** Services, roles and the rest. Notation: openapi/schema.ts. */
+/** Types of services, roles and other kinds. Notation: openapi/schema.ts. */
 const clusterTypes = `
 core.v1.Service
   spec+ ServiceSpec; status+ ServiceStatus
@@ -137,7 +137,7 @@ core.v1.PortStatus
   port! int32; protocol! text; error* text
 `;
 
-/** Metadata and selectors inside other objects. Notation: openapi/schema.ts. */
+/** Types of metadata and selectors inside other objects. Notation: openapi/schema.ts. */
 const metaTypes = `
 meta.v1.LabelSelector
   matchLabels {text}; matchExpressions [LabelSelectorRequirement]
@@ -155,7 +155,7 @@ meta.v1.OwnerReference
 
 const types = parseTypes(metaTypes, podTypes, volumeTypes, storageTypes, workloadTypes, clusterTypes);
 
-/** The schema of a kind from the tables, with metadata of its own. @throws {Error} where no table has it */
+/** The schema of a kind from the tables, with metadata. @throws {Error} if no table has the kind */
 export function typed(kind: string, description: string): Schema {
   const found = types.get(kind);
   if (found === undefined) throw new Error(`no type ${kind}`);
