@@ -13,8 +13,8 @@ set -eu
 #steps#
 lib=/usr/lib/dkc
 record=$lib/manifest       # what is installed: one line per file, `MODE PATH`
-unfinished=$lib/manifest.unfinished # all that an interrupted run may have left
-made=$lib/folders          # that an install has made, each before the one it is in
+unfinished=$lib/manifest.unfinished # all files that an interrupted run may have left
+made=$lib/folders          # directories that an install has created, each before its parent
 refuse() { say "$*"; exit 3; }
 
 mode=install
@@ -42,7 +42,7 @@ installed_files() { # paths of this and of earlier runs, each once
 }
 
 remove_files() {
-    # The drop-in first: from here on no start of the kubelet starts the agent.
+    # The drop-in first, so that from here on no start of the kubelet starts the agent.
     rm -f "$vendor" "$vendor.dkc-new"
     installed_files | while read -r path; do
         case $path in
@@ -50,7 +50,7 @@ remove_files() {
         *) rm -f "$path" "$path.dkc-new" ;;
         esac
     done
-    # Those of others stay, empty ones too: a shell that is installed goes by its folder for completions.
+    # Other directories stay, even empty ones: an installed shell needs its directory of completions.
     [ ! -e "$made" ] || while read -r dir; do rmdir "$dir" 2>/dev/null || true; done <"$made"
 }
 
@@ -62,7 +62,7 @@ install_files() {
     mkdir -p -m 0700 /etc/dkc
     first=again
     [ -e $record ] || first=first
-    # Noted before anything is put in place, so that whatever comes, an uninstall finds it all.
+    # Recorded before any file is installed, so that an uninstall finds all files even after an interruption.
     cat "$record" "$unfinished" "$here/manifest" 2>/dev/null | sort -u >$unfinished.new
     mv -f $unfinished.new $unfinished
     {
@@ -77,7 +77,7 @@ install_files() {
     } | sort -ur >$made.new
     mv -f $made.new $made
     cp "$0" $lib/uninstall.new && chmod 0755 $lib/uninstall.new && mv -f $lib/uninstall.new $lib/uninstall
-    # First everything beside its place, which takes long, then everything into its place, by renames; the kubelet's drop-in is last in the list.
+    # First copies all files next to their destinations, which takes long, then renames them; the kubelet's drop-in is last in the list.
     while read -r bits path; do
         mkdir -p "${path%/*}"
         cp -P "$here/files$path" "$path.dkc-new"
@@ -86,7 +86,7 @@ install_files() {
     while read -r _ path; do
         if [ "$path" = /etc/dkc/agent.yaml ] && [ -e "$path" ]; then rm -f "$path.dkc-new"; else mv -fT "$path.dkc-new" "$path"; fi
     done <"$here/manifest"
-    # What another version had and this one does not.
+    # Files of the previous version that this version does not have.
     cut -d' ' -f2- "$here/manifest" | sort >$unfinished.now
     cut -d' ' -f2- $unfinished | sort -u | comm -23 - $unfinished.now | while read -r path; do
         case $path in /etc/*) ;; *) rm -f "$path" "$path.dkc-new" ;; esac

@@ -1,16 +1,16 @@
-# What installing and removing dkc means to systemd and the kubelet. The packages' scripts and the tarball's install.sh each begin with this text.
-# Every step may run again, at any moment: it looks at what is there. None fails the package: what is wrong is said on stderr.
+# Steps for systemd and the kubelet when dkc is installed or removed. The scripts of the packages and the tarball's install.sh begin with this text.
+# Every step is idempotent and may be interrupted. None fails the package: errors are printed on stderr.
 umask 022
 units=/etc/systemd/system
 vendor=/usr/lib/systemd/system/kubelet.service.d/20-dkc.conf
 say() { printf 'dkc: %s\n' "$*" >&2; }
-booted() { [ -d /run/systemd/system ]; } # not so in a chroot, where an image is built
+booted() { [ -d /run/systemd/system ]; } # false in a chroot, as in an image build
 
-# dkc_start first|again: the files are there. The first time the agent is enabled; from then on the administrator decides.
+# dkc_start first|again: after the files are installed. The first time enables the agent; from then on the administrator decides.
 dkc_start() {
-    # Drop-ins outside of the package: one that says what the package's says is from an installation by hand, and would hide its successors.
+    # A drop-in in /etc with the content of the package's comes from an installation by hand, and would hide the package's later versions.
     cmp -s "$vendor" "$units/kubelet.service.d/20-dkc.conf" && rm -f "$units/kubelet.service.d/20-dkc.conf"
-    for drop_in in "$units"/*.service.d/20-dkc.conf.removed; do # put aside by dkc_end
+    for drop_in in "$units"/*.service.d/20-dkc.conf.removed; do # renamed by dkc_end
         [ ! -e "$drop_in" ] || mv "$drop_in" "${drop_in%.removed}"
     done
     [ "$1" != first ] || systemctl --quiet enable dkc-agent.service || say 'cannot enable dkc-agent.service'
@@ -22,17 +22,17 @@ dkc_start() {
     systemctl "$verb" dkc-agent.service || say 'dkc-agent.service failed to start; see: journalctl -u dkc-agent'
 }
 
-# dkc_stop: the files will be removed. The kubelet runs on.
+# dkc_stop: before the files are removed. The kubelet keeps running.
 dkc_stop() {
     booted || return 0
-    # Removed before, by another run: there is nothing to stop, and nothing to say.
+    # Already removed by another run: there is nothing to stop, and that is no error.
     [ "$(systemctl show -P LoadState dkc-agent.service)" = not-found ] || systemctl stop dkc-agent.service || true
 }
 
-# dkc_end: the files are gone. Every kubelet that runs on a file of ours goes back to its local configuration, by one restart.
+# dkc_end: after the files are removed. Restarts every kubelet that uses a file of dkc once, with its local configuration.
 dkc_end() {
     kubelets=kubelet.service
-    for drop_in in "$units"/*.service.d/20-dkc.conf; do # the administrator's: without the agent they would keep a kubelet on its last file
+    for drop_in in "$units"/*.service.d/20-dkc.conf; do # the administrator's drop-ins: without the agent they would keep a kubelet on its last file
         [ -e "$drop_in" ] || continue
         mv "$drop_in" "$drop_in.removed"
         unit=${drop_in%.d/*}
@@ -40,7 +40,7 @@ dkc_end() {
     done
     booted || return 0
     systemctl daemon-reload
-    systemctl stop dkc-agent.service 2>/dev/null || true # a kubelet that started meanwhile has started it
+    systemctl stop dkc-agent.service 2>/dev/null || true # a kubelet that started in between has started the agent
     for unit in $(printf '%s\n' $kubelets | sort -u); do
         case $(systemctl show -P ActiveState "$unit") in
         failed)
@@ -50,7 +50,7 @@ dkc_end() {
         inactive) ;;
         *)
             pid=$(systemctl show -P MainPID "$unit")
-            # Between two tries (pid 0) the next one reads the local configuration by itself.
+            # Between two starts (pid 0) nothing is needed: the next start reads the local configuration.
             [ "$pid" = 0 ] || ! grep -q -e '--config=/var/lib/dkc/' -e '--config=/run/dkc/' "/proc/$pid/cmdline" 2>/dev/null ||
                 systemctl try-restart "$unit" || say "$unit failed to start; see: journalctl -u $unit"
             ;;
@@ -59,7 +59,7 @@ dkc_end() {
     rm -rf /run/dkc
 }
 
-# dkc_purge: nothing of dkc stays, settings, checkpoints and history neither.
+# dkc_purge: removes all of dkc, also settings, checkpoints and history.
 dkc_purge() {
     rm -rf /etc/dkc /run/dkc "$units/dkc-agent.service.d"
     rm -f "$units/dkc-agent.service" "$units/multi-user.target.wants/dkc-agent.service" "$units"/*.service.d/20-dkc.conf.removed
