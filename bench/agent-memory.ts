@@ -5,7 +5,7 @@ import { agentOn, emptyNode, launch } from './launch.ts';
 import { benchNode } from './node.ts';
 
 const PAIRS = 5;
-/** By then everything has been loaded, watched and reported, and the garbage of the start is collected as far as it ever is. */
+/** After this time everything is loaded, watched and reported, and the garbage of the start is collected as far as V8 ever collects it. */
 const SETTLE_MS = 25_000;
 
 /** Resident memory of idle agents that watch their Node and their ConfigMap, each beside an empty Node process. */
@@ -17,7 +17,7 @@ export async function agentMemory(): Promise<Figure[]> {
     const name = `memory-${n}`;
     const node = undo.use(await benchNode(name, cluster.kubeconfig));
     await cluster.addNode(name, 120);
-    // The first start takes the assignment over and ends; what idles afterwards is the second one.
+    // The first start applies the assignment and exits; the second one then idles.
     const first = launch(agentOn(node));
     await first.readyMs;
     await first.over;

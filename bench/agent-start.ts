@@ -5,11 +5,11 @@ import { benchNode, withCheckpoints } from './node.ts';
 const CHECKPOINTS = 100;
 const PAIRS = 25;
 
-/** From the start of the process to READY=1, with a store of a hundred checkpoints, turn by turn with an empty Node process. */
+/** Time from the start of the process to READY=1, with a store of a hundred checkpoints, alternating with an empty Node process. */
 export async function agentStart(): Promise<Figure[]> {
   await using node = await benchNode('start');
   await withCheckpoints(node, CHECKPOINTS);
-  // The first start writes the effective file; it is not what is measured.
+  // The first start writes the effective file and is not measured.
   await launch(agentOn(node, ['--once'])).over;
   const seen = { agent: { wall: [] as number[], cpu: [] as number[] }, empty: { wall: [] as number[], cpu: [] as number[] } };
   for (let n = 1; n <= PAIRS; n++) {

@@ -6,7 +6,7 @@ import type { Figure, Sample } from './figure.ts';
 import { quantile } from './figure.ts';
 
 const MANY = 150_000;
-/** What @kubernetes/client-node's informer gets through in reasonable time. */
+/** Number of pods that @kubernetes/client-node's informer handles in reasonable time. */
 const FEW = 10_000;
 const CHURN = { perSecond: 1_000, seconds: 10 };
 
@@ -21,7 +21,7 @@ interface Read extends Loaded {
   latencies: number[];
 }
 
-/** A cache of 150,000 pods beside their parsed objects, and of 10,000 beside the informer of @kubernetes/client-node. */
+/** A cache of 150,000 pods compared with their parsed objects, and of 10,000 compared with the informer of @kubernetes/client-node. */
 export async function cacheLoad(): Promise<Figure[]> {
   const [ours, listed, raw] = await withServer(
     MANY,
@@ -78,7 +78,7 @@ const sample = (unit: string, value: number, name = 'cache'): Sample => ({ name,
 
 interface Server {
   child: ChildProcess;
-  /** How to reach it, for readers. */
+  /** Address and credentials of the server, for readers. */
   access: object;
 }
 
@@ -109,7 +109,7 @@ async function read({ child: server, access }: Server, way: string, pods: number
 }
 
 function start(file: string, args: readonly string[]): ChildProcess {
-  // As in the image: else the allocator keeps what the network's buffers were.
+  // As in the image: otherwise the allocator keeps the memory of network buffers.
   const env = { ...process.env, MALLOC_ARENA_MAX: '1', MALLOC_TRIM_THRESHOLD_: '65536' };
   const execArgv = ['--expose-gc', '--max-old-space-size=12000', ...launcherFlags()];
   return fork(join(import.meta.dirname, 'cache', `${file}.ts`), args, { env, execArgv });

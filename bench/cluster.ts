@@ -11,17 +11,17 @@ interface NodeObject extends KubeObject {
 }
 
 export interface Cluster extends AsyncDisposable {
-  /** A node's own. */
+  /** Kubeconfig of a node. */
   kubeconfig: string;
-  /** Makes a Node and a ConfigMap of the same name, and assigns that to it. */
+  /** Creates a Node and a ConfigMap of the same name, and assigns the ConfigMap to the Node. */
   addNode(name: string, maxPods: number): Promise<void>;
   /** @returns the new resourceVersion of the ConfigMap */
   edit(name: string, maxPods: number): Promise<string>;
-  /** Waits until the Node's status says that this version is active. @throws when it takes more than half a minute */
+  /** Waits until this version is active in the Node's status. @throws after half a minute */
   active(name: string, resourceVersion?: string): Promise<void>;
 }
 
-/** The embedded API server in this process, and what an admin does on it. */
+/** The embedded API server in this process, and actions of an admin on it. */
 export async function benchCluster(): Promise<Cluster> {
   const server = await startApiServer({ clock: realClock, random: realRandom, log: silentLog });
   const client = createClient({ origin: 'the benchmark', server: server.url, ca: { data: server.caPem }, token: server.token });

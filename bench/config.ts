@@ -12,9 +12,9 @@ const ROUND_MS = 1000;
 const PAIRS = 7;
 
 /**
- * Decode, defaults and validation: ours against the kubelet's own code, on the same texts. Theirs answers over a pipe, many questions
- * under way at a time; what that costs is counted against it.
- * @returns why not, where the kubelet's code cannot be had
+ * Decoding, defaults and validation: ours against the kubelet's code, on the same texts. The kubelet's code runs behind a pipe with many
+ * requests in flight; the cost of the pipe is counted against it.
+ * @returns the reason if the kubelet's code is not available
  */
 export async function configReading(): Promise<Figure[] | string> {
   const dir = join(import.meta.dirname, '../fixtures/kubelet-config/good');

@@ -2,7 +2,7 @@ import { sweepCrashes } from '../test/unit/agent/store/crash-sweep.ts';
 import { storeChanges } from '../test/unit/agent/store/store-changes.ts';
 import type { Figure } from './figure.ts';
 
-/** Every state that a fault or a power cut in the middle of a change can leave the store in, and those that boot cannot use. */
+/** Counts the states in which a fault or power failure during a change can leave the store, and those that boot cannot use. */
 export async function crashPoints(): Promise<Figure[]> {
   let disks = 0;
   const violations: string[] = [];

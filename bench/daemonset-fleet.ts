@@ -19,9 +19,9 @@ import type { Figure } from './figure.ts';
 interface FleetTurn {
   user: User;
   create: Part;
-  /** All pods become ready, one by one. */
+  /** Costs while all pods become ready, one by one. */
   ready: Part;
-  /** At the end. */
+  /** Usage at the end. */
   usage: Usage;
   costs: Record<EventName, number>;
 }
@@ -36,9 +36,9 @@ const rateOf = (name: EventName): Rate =>
   name === 'node label of one set' ? { events: 200, perSecond: 10 } : { events: 2_000, perSecond: 100 };
 
 /**
- * Twenty sets (DKC_SETS) on 5,000 nodes (DKC_NODES), by our controller and by kube-controller-manager, each on a control plane of its own that begins
- * empty; then single events on the settled fleet. Without DKC_HOLLOW=1 nobody
- * binds the pods; they are made ready once all are there. Only when asked for by name.
+ * Twenty sets (DKC_SETS) on 5,000 nodes (DKC_NODES), by our controller and by kube-controller-manager, each on a separate control plane that begins
+ * empty; then single events on the settled fleet. Without DKC_HOLLOW=1 no scheduler binds the pods; the benchmark makes them ready once all exist.
+ * Runs only if named.
  */
 export async function daemonSetFleet(): Promise<Figure[] | string> {
   const size = {
@@ -74,7 +74,7 @@ async function fleetTurn(user: User, { nodes, sets, hollow }: Size): Promise<Fle
   return { user, create, ready, costs: await fleetEvents(subject, site, size, rateOf), usage: subject.usage() };
 }
 
-/** What the API server can do at best bounds every figure of time. */
+/** Prints the maximum throughput of the API server, which limits all figures of time. */
 async function sayPace(client: Client): Promise<void> {
   const count = 2_000;
   const pod = { apiVersion: 'v1', kind: 'Pod', spec: { containers: [{ name: 'a', image: 'a' }] } };

@@ -7,18 +7,18 @@ import { numberOf } from './daemonset/number.ts';
 import { startController } from './daemonset/subject.ts';
 import type { Figure } from './figure.ts';
 
-/** What one event costs, by what happened: a value for each round. */
+/** Cost of one event, by kind of event: a value per round. */
 export type Costs = Readonly<Record<EventName, readonly number[]>>;
 
 const ROUNDS = 3;
 
-/** So many that a tick of the processor's clock is little of it, and as sparse as to be decided one by one. */
+/** Enough events that a tick of the CPU clock is negligible, and few enough per second that each is processed separately. */
 const rateOf = (name: EventName): Rate =>
   name === 'node label of one set' ? { events: 400, perSecond: 40 } : { events: 2_000, perSecond: 200 };
 
 /**
- * What an event costs our controller on a settled fleet of 10,000 nodes (DKC_NODES), beside one of a tenth of that; two sets (DKC_SETS). The server is
- * the embedded one, in a process of its own.
+ * Cost of an event for our controller on a settled fleet of 10,000 nodes (DKC_NODES), compared with a tenth of that; two sets (DKC_SETS). The server is
+ * the embedded one, in a separate process.
  */
 export async function daemonSetGrowth(): Promise<Figure[]> {
   const large = numberOf(process.env, 'DKC_NODES', 10_000);

@@ -11,7 +11,7 @@ import type { Turn } from './daemonset/turn.ts';
 import type { Figure } from './figure.ts';
 
 /**
- * One DaemonSet on 1,000 hollow nodes (DKC_NODES) of a real control plane, by our controller and by kube-controller-manager turn by turn: made, then
+ * One DaemonSet on 1,000 hollow nodes (DKC_NODES) of a real control plane, by our controller and kube-controller-manager alternately: created, then
  * updated. Three rounds (DKC_ROUNDS).
  */
 export async function daemonSetWork(): Promise<Figure[] | string> {
@@ -22,7 +22,7 @@ export async function daemonSetWork(): Promise<Figure[] | string> {
     await using site = await benchSite();
     await addNodes(site.client, counts.all, counts.some);
     await using _ = await startHollow({ kubeconfig: await site.kubeconfig(), binds: true });
-    // The first turn on a new API server is the slowest, whichever subject takes it: it is not counted.
+    // The first turn on a new API server is the slowest for any subject, so it is not counted.
     await takeTurn('kube-controller-manager', site, counts, 'server-warm-up');
     const turns: Turn[] = [];
     for (let round = 0; round < rounds; round++) {

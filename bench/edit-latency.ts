@@ -7,11 +7,11 @@ import type { Figure } from './figure.ts';
 import { agentOn } from './launch.ts';
 import { benchNode, type BenchNode } from './node.ts';
 
-/** RestartSec= in ms: what the unit has, and what units often have. */
+/** RestartSec= in ms: the value of our unit, and a usual value. */
 const RESTARTS = [100, 1000];
 const EDITS = 30;
 
-/** From an admin's edit of a ConfigMap to the new bytes under the effective file's name, the agent restarted as systemd does it. */
+/** Time from an admin's edit of a ConfigMap to the new content of the effective file; the agent is restarted like by systemd. */
 export async function editLatency(): Promise<Figure[]> {
   await using undo = new AsyncDisposableStack();
   const cluster = undo.use(await benchCluster());

@@ -2,7 +2,7 @@ import type { Figure } from './figure.ts';
 import { onMachine, whyNoMachine } from '../test/suites/systemd/machine.ts';
 import type { InstallationResult } from '../test/suites/systemd/scenarios/installation.ts';
 
-/** What systemd itself says of the unit's sandbox, on a throw-away machine. */
+/** systemd's rating of the unit's sandbox (systemd-analyze security), on a throw-away machine. */
 export async function exposure(): Promise<Figure[] | string> {
   const why = await whyNoMachine();
   if (why !== undefined) return why;

@@ -1,10 +1,10 @@
-/** One line of docs/benchmarks.md: two things measured turn by turn in one run, and what they are to each other. */
+/** One line of docs/benchmarks.md: two things measured alternately in one run, and their ratio. */
 export interface Figure {
   what: string;
   ours: Sample;
-  /** What it is held against; absent where the aim is a plain number. */
+  /** The other measurement; absent if the aim is a plain number. */
   against?: Sample;
-  /** The aim, judged on the ratio where there is something to hold it against, else on ours. Absent: it is only shown. */
+  /** The aim: for the ratio if there is another measurement, else for ours. Absent: the figure has no aim. */
   reach?: { atMost: number } | { atLeast: number };
 }
 
@@ -12,11 +12,11 @@ export interface Sample {
   name: string;
   unit: string;
   values: readonly number[];
-  /** Which value of the distribution stands for it. @default 0.5, the median */
+  /** The quantile that represents the sample. @default 0.5, the median */
   quantile?: number;
 }
 
-/** The value that a share `q` of all is not above. @throws RangeError without values */
+/** The `q` quantile of values. @throws RangeError without values */
 export function quantile(values: readonly number[], q: number): number {
   const sorted = values.toSorted((a, b) => a - b);
   const found = sorted[Math.min(sorted.length - 1, Math.max(0, Math.ceil(q * sorted.length) - 1))];
@@ -26,7 +26,7 @@ export function quantile(values: readonly number[], q: number): number {
 
 export const valueOf = ({ values, quantile: q = 0.5 }: Sample): number => quantile(values, q);
 
-/** Our median against the other's, or ours alone. `met` is absent without an aim. */
+/** The ratio of our median to the other's, or our median alone. `met` is absent without an aim. */
 export function judged({ ours, against, reach }: Figure): { value: number; met?: boolean } {
   const value = against ? valueOf(ours) / valueOf(against) : valueOf(ours);
   if (reach === undefined) return { value };
@@ -41,7 +41,7 @@ function sampleText(sample: Sample): string {
   return `${short(valueOf(sample))} ${unit}${spread}`;
 }
 
-/** A table in Markdown, as docs/benchmarks.md has it. */
+/** A Markdown table, as in docs/benchmarks.md. */
 export function table(figures: readonly Figure[]): string {
   const rows = figures.map((figure) => {
     const { value, met } = judged(figure);

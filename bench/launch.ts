@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { bundle, checkout } from './checkout.ts';
 import type { BenchNode } from './node.ts';
 
-/** Node's own flags as the unit gives them, so that what is measured is what runs. */
+/** The Node.js flags of the unit, so that the benchmark measures the installed program. */
 function unitFlags(): string[] {
   const unit = readFileSync(join(checkout, 'systemd/dkc-agent.service'), 'utf8');
   const [, flags = ''] = /^ExecStart=\S+\/node (.*?) ?\S+\/dkc\.js agent run$/m.exec(unit) ?? [];
@@ -20,15 +20,15 @@ function unitEnvironment(): Record<string, string> {
 }
 
 export interface Launched {
-  /** From the start of the process until it said READY=1, in ms. */
+  /** Time from the start of the process to READY=1, in ms. */
   readyMs: Promise<number>;
   /** Resident memory as the kernel counts it (VmRSS), in MB of 1024 * 1024 bytes. */
   rssMb(): number;
-  /** Processor time so far, of the process and the children it has waited for, in ms. */
+  /** CPU time so far, of the process and its children that have ended, in ms. */
   cpuMs(): number;
-  /** Resolves at its own end. */
+  /** Resolves when the process exits. */
   over: Promise<unknown>;
-  /** Kills it and waits for its end. */
+  /** Kills the process and waits for its exit. */
   end(): Promise<void>;
 }
 
@@ -37,12 +37,12 @@ export interface Command {
   env?: Readonly<Record<string, string>>;
 }
 
-/** Starts Node with these arguments and a notify socket as systemd's OpenFile= hands it over; a pipe does for one message. */
+/** Starts Node with these arguments and a notify socket as from systemd's OpenFile=; a pipe is enough for one message. */
 export function launch({ args, env = {} }: Command): Launched {
   const from = performance.now();
-  // LISTEN_PID must be the process itself, so a shell sets it and becomes Node.
+  // LISTEN_PID must be the PID of Node, so a shell sets it and then runs `exec`.
   const child = spawn('/bin/sh', ['-c', 'LISTEN_PID=$$ exec "$@"', 'sh', process.execPath, ...args], {
-    // systemd's PATH: a longer one costs a search for every program that is started.
+    // systemd's PATH: a longer one makes each start of a program slower.
     env: { PATH: '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin', LISTEN_FDS: '1', LISTEN_FDNAMES: 'notify', ...env },
     stdio: ['ignore', 'ignore', 'pipe', 'pipe'],
   });
@@ -73,10 +73,10 @@ export function launch({ args, env = {} }: Command): Launched {
   };
 }
 
-/** An empty Node process: it says READY=1 as its first act, and stays. */
+/** An empty Node process: it sends READY=1 first, and keeps running. */
 export const emptyNode: Command = { args: ['-e', "require('node:fs').writeSync(3, 'READY=1'); setInterval(() => {}, 1e9)"] };
 
-/** The installed agent on this node, as its unit starts it, but for the place of what Node.js keeps of compiling. @param more - flags of `dkc agent run` */
+/** The installed agent on this node, as its unit starts it, except for the directory of the compile cache. @param more - flags of `dkc agent run` */
 export function agentOn({ settings }: Pick<BenchNode, 'settings'>, more: readonly string[] = []) {
   const env = { ...unitEnvironment(), NODE_COMPILE_CACHE: join(settings, '../compile-cache') };
   return { args: [...unitFlags(), bundle, 'agent', 'run', `--agent-config=${settings}`, ...more], env };

@@ -5,10 +5,10 @@ import { aConfigMap, ITEMS } from './requests-data.ts';
 import type { Figure } from './figure.ts';
 
 const ROUNDS = 5;
-/** What one read of an HTTP/2 stream gives. */
+/** Size of one read of an HTTP/2 stream. */
 const CHUNK = 16 * 1024;
 
-/** A list of 100 MB, decoded item by item, beside JSON.parse of the whole; and how long the process did nothing else meanwhile. */
+/** Decoding a list of 100 MB item by item, compared with JSON.parse of the whole; and the longest time that it blocks the process. */
 export async function listDecode(): Promise<Figure[]> {
   const items = Array.from({ length: ITEMS }, (_, at) => JSON.stringify(aConfigMap(`item-${at}`, 'kube-public', 1_800)));
   const body = Buffer.from(`{"kind":"ConfigMapList","apiVersion":"v1","metadata":{"resourceVersion":"1"},"items":[${items.join()}]}`);

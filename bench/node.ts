@@ -11,7 +11,7 @@ import { realDisk } from '../base/disk.ts';
 export const NAMESPACE = 'dkc-system';
 export const KEY = 'kubelet';
 
-/** A file that an admin could have written. */
+/** A realistic kubelet configuration. */
 export const kubeletConfig = (maxPods: number): string => `apiVersion: kubelet.config.k8s.io/v1beta1
 kind: KubeletConfiguration
 maxPods: ${maxPods}
@@ -24,13 +24,13 @@ shutdownGracePeriod: 30s
 `;
 
 export interface BenchNode extends AsyncDisposable {
-  /** Its agent.yaml. */
+  /** Path of its agent.yaml. */
   settings: string;
   effective: string;
   log: string;
 }
 
-/** A node of its own below the temporary directory: settings and local config, no store yet. */
+/** Creates a node in the temporary directory: settings and local config, without a store. */
 export async function benchNode(name: string, kubeconfig?: string): Promise<BenchNode> {
   const root = await mkdtemp(join(tmpdir(), 'dkc-bench-'));
   const dir = join(root, 'dkc');
@@ -59,7 +59,7 @@ export async function benchNode(name: string, kubeconfig?: string): Promise<Benc
   };
 }
 
-/** Fills its store: so many checkpoints, the newest assigned, the one before trusted. */
+/** Fills the store of a node with `count` checkpoints: the newest is assigned, the previous one is last-known-good. */
 export async function withCheckpoints({ effective }: BenchNode, count: number): Promise<void> {
   const store = new FsStore({ disk: realDisk, locks: flock, clock: realClock, root: join(effective, '..') });
   await store.initialize();
@@ -70,7 +70,7 @@ export async function withCheckpoints({ effective }: BenchNode, count: number): 
     resourceVersion: String(1000 + n),
     kubeletConfigKey: KEY,
   });
-  // Under one lock: a lock of its own for each would take a second.
+  // Under one lock: one lock per checkpoint would take a second.
   await store.locked(async (own) => {
     for (let n = 1; n <= count; n++)
       await own.save({ ...source(n), files: new Map([[KEY, new TextEncoder().encode(kubeletConfig(100 + n))]]), annotations: {} });

@@ -24,8 +24,8 @@ const WATCHED_MS = 20_000;
 const pace = { active: 3_000, trial: 30_000, condemned: 3_000 };
 
 /**
- * The fleet page of `dkc controllers run` in headless Chromium while a rollout goes through 5,000 simulated nodes (DKC_NODES): what a reader waits for, what
- * a frame costs, and what goes over the wire. API server, controllers, agents and browser share this machine. Only when asked for by name.
+ * The fleet page of `dkc controllers run` in headless Chromium during a rollout on 5,000 simulated nodes (DKC_NODES): load time,
+ * cost of a frame, and bytes on the network. API server, controllers, agents and browser share this machine. Runs only if named.
  */
 export async function page(): Promise<Figure[] | string> {
   const why = whyNoBrowser();
@@ -56,14 +56,14 @@ export async function page(): Promise<Figure[] | string> {
 }
 
 interface Rolling {
-  /** Of the page. */
+  /** URL of the page. */
   url: string;
-  /** A counter of the controllers' process. */
+  /** Value of a counter of the controllers' process. */
   metrics: (name: string) => Promise<number>;
   settled: () => Promise<number>;
 }
 
-/** A fleet in the middle of its rollout. */
+/** Creates a fleet in the middle of a rollout. */
 async function rollingFleet(count: number, undo: AsyncDisposableStack): Promise<Rolling> {
   const directory = await mkdtemp(join(tmpdir(), 'dkc-bench-'));
   undo.defer(() => rm(directory, { recursive: true, force: true }));
@@ -130,7 +130,7 @@ async function rollingFleet(count: number, undo: AsyncDisposableStack): Promise<
 
 const FIRST = "performance.getEntriesByName('first-picture')[0]?.startTime ?? 0";
 
-/** From the navigation until the first picture is drawn, in ms; nothing is cached. */
+/** Time from navigation to the first drawn picture, in ms, without caches. */
 async function firstPicture(browser: Browser, url: string): Promise<number> {
   const tab = await browser.newPage({ viewport: { width: 1360, height: 860 } });
   await tab.goto(url);
@@ -143,7 +143,7 @@ async function firstPicture(browser: Browser, url: string): Promise<number> {
   throw new Error('the page has no picture');
 }
 
-/** Runs before any file of the page: counts what comes, and how far frames are apart. */
+/** Script that runs before the page's files: counts messages, and measures the time between frames. */
 const PROBE = `(() => {
   const seen = (window.seen = { frames: [], messages: 0, pictureBytes: 0 });
   const listen = EventSource.prototype.addEventListener;
@@ -164,12 +164,12 @@ const PROBE = `(() => {
 })()`;
 
 interface Watched {
-  /** From one to the next, in ms. */
+  /** Times between frames, in ms. */
   frames: number[];
   messages: number;
   /** Characters. */
   pictureBytes: number;
-  /** Of script, style and layout after the first picture. */
+  /** CPU time of script, style and layout after the first picture. */
   cpuMs: number;
 }
 
@@ -178,7 +178,7 @@ async function watch(browser: Browser, url: string): Promise<Watched> {
   await tab.addInitScript(PROBE);
   await tab.goto(url);
   const inspector = await tab.context().newCDPSession(tab);
-  // Time of the processor: what others do on this machine is none of it.
+  // CPU time, which does not include other processes of this machine.
   await inspector.send('Performance.enable', { timeDomain: 'threadTicks' });
   const cpu = async (): Promise<number> => {
     const { metrics } = (await inspector.send('Performance.getMetrics')) as { metrics: { name: string; value: number }[] };

@@ -4,10 +4,10 @@ import type { Figure } from './figure.ts';
 
 const PAIRS = 7;
 
-/** What is needed of a queue: add, get, done. */
+/** The methods that the benchmark needs: add, get, done. */
 type Queue = Pick<WorkQueue, 'add' | 'get' | 'done'>;
 
-/** The queue that one writes first: states in a map, the line in an array. No delays, no limits, no metrics. */
+/** The simplest queue: states in a map, keys in an array. No delays, no limits, no metrics. */
 class MapAndArray implements Queue {
   readonly #states = new Map<string, 'ready' | 'processing' | 'dirty'>();
   readonly #line: string[] = [];
@@ -34,14 +34,14 @@ class MapAndArray implements Queue {
 }
 
 /**
- * Visits per second (add, get, done) while a line of some length waits: a controller that keeps up, and one that has just started in a large
- * cluster or failed over.
+ * Keys per second (add, get, done) with queues of different lengths: a controller that keeps up, and one that has just started in a large
+ * cluster or after a failover.
  */
 export async function queueVisits(): Promise<Figure[]> {
   const figures: Figure[] = [];
   for (const { waiting, visits } of [
     { waiting: 100, visits: 200_000 },
-    // Taking the first of a long array takes so long that fewer must do.
+    // Removing the first element of a long array is slow, so there are fewer visits.
     { waiting: 100_000, visits: 10_000 },
   ]) {
     const ours: number[] = [];
@@ -58,7 +58,7 @@ export async function queueVisits(): Promise<Figure[]> {
       what: `work queue, ${waiting.toLocaleString('en')} keys waiting`,
       ours: { name: 'dkc', unit: 'visits/s', values: ours },
       against: { name: 'a map and an array', unit: 'visits/s', values: naive },
-      // Delays, metrics and two more states are not free while the array is short; what counts is that a long line costs no more.
+      // With a short array, delays, metrics and two more states cost more; what counts is that a long queue does not.
       reach: { atLeast: waiting > 1000 ? 1 : 0.5 },
     });
   }

@@ -5,7 +5,7 @@ export const SMALL = 50;
 /** Objects of the list, in namespace `kube-public`: 100 MB in all. */
 export const ITEMS = 50_000;
 
-/** As full of quotes, numbers and nesting as a pod is, with so many bytes or a little more. */
+/** A ConfigMap with quotes, numbers and nesting like a pod, of at least this many bytes. */
 export function aConfigMap(name: string, namespace: string, bytes: number): KubeObject {
   const entry = '{"containers":[{"name":"web","image":"example/web:1.2.3","env":[{"name":"A","value":"1"}]}]}';
   const data: Record<string, string> = {};

@@ -7,7 +7,7 @@ import { SMALL } from './requests-data.ts';
 import type { Figure, Sample } from './figure.ts';
 
 const ROUNDS = 3;
-/** Before the rounds, for each: code gets warm, connections get made. */
+/** Requests of each client before the rounds, to warm up code and connections. */
 const WARM_UP = 200;
 const PATCHES = 2_000;
 const IN_FLIGHT = 50;
@@ -19,7 +19,7 @@ interface Server {
   kubeconfig: string;
 }
 
-/** Patches an object, reads the large list; what is read is counted and dropped. */
+/** A client that patches an object and reads the large list; items are counted and dropped. */
 interface Contender extends AsyncDisposable {
   patch(name: string, value: string): Promise<unknown>;
   list(): Promise<number>;
@@ -27,7 +27,7 @@ interface Contender extends AsyncDisposable {
 
 type Cost = { wallMs: number; cpuMs: number };
 
-/** Two thousand patches with fifty in flight, and a list of 100 MB, ours beside two others, turn by turn; the server is another process. */
+/** Two thousand patches with fifty in flight, and a list of 100 MB, with our client and two others alternately; the server is a separate process. */
 export async function requests(): Promise<Figure[]> {
   await using undo = new AsyncDisposableStack();
   const child = spawn(process.execPath, [join(import.meta.dirname, 'requests-server.ts')], { stdio: ['ignore', 'pipe', 'inherit'] });
@@ -56,7 +56,7 @@ export async function requests(): Promise<Figure[]> {
       costs[name]?.lists.push(lists);
     }
   }
-  // Bare undici has neither deadlines nor limits, retries, metrics or typed errors.
+  // Plain undici has no deadlines, limits, retries, metrics or typed errors.
   const reach = { 'client-node': 1, undici: 1.5 };
   return (['client-node', 'undici'] as const).flatMap((rival) =>
     (['patches', 'lists'] as const).flatMap((work) =>
@@ -120,7 +120,7 @@ async function clientNode({ kubeconfig }: Server): Promise<Contender> {
   };
 }
 
-/** With a pool of as many connections as there are requests in flight: it is at its best over HTTP/1.1. */
+/** undici with a connection per request in flight: it is fastest over HTTP/1.1. */
 async function undici({ url, ca, token }: Server): Promise<Contender> {
   const { Pool } = await import('undici');
   const pool = new Pool(url, { connect: { ca }, connections: IN_FLIGHT });

@@ -16,9 +16,9 @@ const PATIENCE_MS = 3_600_000;
 const LOOK_MS = 20;
 
 /**
- * A rollout through 5,000 light nodes (DKC_NODES), without holds, without drains (DKC_DRAIN) and with no bound on unavailable nodes: from the edit of its ConfigMap until the first node,
- * and all of them, are assigned. The API server and all agents are in this process, and slow each other down; the controller, whose costs count, is in one of
- * its own. Only when asked for by name.
+ * A rollout on 5,000 light nodes (DKC_NODES), without holds, without drains (DKC_DRAIN) and without a limit of unavailable nodes: time from the edit of its
+ * ConfigMap until the first node, and all nodes, are assigned. The API server and all agents run in this process, and slow each other down; the controller,
+ * whose costs count, runs in a separate one. Runs only if named.
  */
 export async function rolloutFleet(): Promise<Figure[]> {
   const count = numberOf(process.env, 'DKC_NODES', 5_000);
@@ -79,7 +79,7 @@ export async function rolloutFleet(): Promise<Figure[]> {
 
 const head = 'apiVersion: kubelet.config.k8s.io/v1beta1\nkind: KubeletConfiguration\n';
 
-/** Requests that the process has sent, events and watches among them. */
+/** Number of requests of the process, including events and watches. */
 async function requestsOf(port: number): Promise<number> {
   const text = await (await fetch(`http://127.0.0.1:${port}/metrics`)).text();
   return [...text.matchAll(/^rest_client_requests_total\{.*\} (\d+)$/gm)].reduce((sum, [, value]) => sum + Number(value), 0);

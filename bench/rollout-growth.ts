@@ -19,12 +19,12 @@ const EVENTS = 50;
 const AT = '2026-01-01T00:00:00Z';
 
 /**
- * What one look at a rollout costs that is complete, after the NodeConfig of one node changed: at 5,000 nodes, beside 500; and the longest turn of the event loop
- * when a process begins, or spec was edited, and all nodes are read. No API server takes part.
+ * Cost of one reconcile of a complete rollout after the NodeConfig of one node changed: with 5,000 nodes, compared with 500; and the longest turn of the
+ * event loop when a process starts, or spec was edited, and all nodes are read. Without an API server.
  */
 export async function rolloutGrowth(): Promise<Figure[]> {
   const values = { large: [] as number[], small: [] as number[] };
-  // What a process does first runs code that no engine has optimised yet.
+  // Measured first, since the code of a new process is not optimized yet.
   const firsts = Array.from({ length: ROUNDS }, () => longestTurn(fleetOf(LARGE)));
   const [large, small] = [fleetOf(LARGE), fleetOf(SMALL)];
   for (const look of [large, small]) longestTurn(look);
@@ -48,7 +48,7 @@ export async function rolloutGrowth(): Promise<Figure[]> {
   ];
 }
 
-/** One turn. @returns whether it came to a plan, and had not more nodes to read or to place */
+/** One turn of the event loop. @returns whether it reached a plan; false: there are more nodes to read or to place */
 type Look = (event: number) => boolean;
 
 function costOf(look: Look): number {
@@ -84,7 +84,7 @@ function fleetOf(count: number): Look {
   const revision = { ...copy, metadata: { ...copy.metadata, uid: 'copy', resourceVersion: '2' } };
   const names = Array.from({ length: count }, (_, at) => `node-${at}`);
   const nodes = names.map(nodeOf);
-  // As the index of the cache has done.
+  // Fills the memo, as the index of the cache does.
   for (const node of nodes) rolloutsLeftOn(node as Readonly<Node>);
   const byName = new Map(nodes.map((node) => [node.metadata.name ?? '', node]));
   const configs = new Map(names.map((node) => [node, configOf(node, name, 1)]));

@@ -27,8 +27,8 @@ import { schedulerWork } from './scheduler.ts';
 import { statefulSetWork } from './statefulset.ts';
 
 /**
- * `npm run bench [-- NAME...]`: the figures of docs/benchmarks.md. A table to stdout, then one line of JSON. `--store=FILE` also writes them to bench/results/FILE.json,
- * and `--plot` alone draws docs/plots from what is there.
+ * `npm run bench [-- NAME...]`: the figures of docs/benchmarks.md. Prints a table, then one line of JSON. `--store=FILE` also writes them to
+ * bench/results/FILE.json; `--plot` alone draws docs/plots from the stored results.
  */
 const benchmarks: Record<string, () => Promise<Figure[] | string>> = {
   memory: agentMemory,
@@ -53,7 +53,7 @@ const benchmarks: Record<string, () => Promise<Figure[] | string>> = {
   page,
 };
 
-/** Only when asked for by name. */
+/** Benchmarks that run only if named. */
 const long = new Set([
   'rollout-fleet',
   'page',
@@ -77,7 +77,7 @@ if (unknown.length > 0) {
   console.error(`No benchmark ${unknown.join(', ')}; there are ${Object.keys(benchmarks).join(', ')}`);
   process.exit(2);
 }
-// What is measured is the file that is installed.
+// The benchmarks measure the bundle that is installed.
 const built = spawnSync(process.execPath, ['scripts/build.ts'], { stdio: ['ignore', 'ignore', 'inherit'] });
 if (built.status !== 0) process.exit(1);
 
@@ -103,7 +103,7 @@ const summary = figures.map((figure) => {
 console.log(JSON.stringify({ machine, figures: summary }));
 if (file !== undefined) {
   const version = spawnSync('git', ['describe', '--always', '--dirty'], { encoding: 'utf8' }).stdout.trim();
-  // Folders are this machine's own.
+  // Directories are specific to this machine.
   const variables = Object.entries(process.env).flatMap(([key, value = '']) =>
     key.startsWith('DKC_') && !value.includes('/') ? [`${key}=${value}`] : [],
   );

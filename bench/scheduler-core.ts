@@ -13,8 +13,8 @@ const ROUNDS = 5;
 const MAX_MS = 1_000;
 
 /**
- * The scheduler's engine alone, without queue and server: pods decided on and counted, one after the other, beside a plain scan of all nodes in turn.
- * A minute.
+ * The scheduler's engine alone, without queue and server: schedules and assumes pods one after the other, compared with a plain scan of all nodes.
+ * Takes a minute.
  */
 export function schedulerCore(): Promise<Figure[]> {
   const basics = podsOf(basicPods, BASIC);
@@ -68,7 +68,7 @@ function scansPerSecond({ cluster }: Core, requests: readonly Parameters<FullSca
   return (done / (performance.now() - from)) * 1_000;
 }
 
-/** Every path once, so that what is measured is compiled code, and code that has seen all sorts of pods. */
+/** Runs every path once, so that the measured code is compiled, and for all kinds of pods. */
 function warmUp(): void {
   const [nodes, few] = [200, 2_000];
   const objects = benchNodes(nodes);

@@ -18,8 +18,8 @@ interface Access {
 }
 
 /**
- * The scheduler's process with 150,000 pods (DKC_PODS) on 5,000 nodes (DKC_NODES) of the embedded API server: what is resident once it knows all of them,
- * beside a process that does nothing but keep the same pods as they were parsed. Only when asked for by name.
+ * The scheduler's process with 150,000 pods (DKC_PODS) on 5,000 nodes (DKC_NODES) of the embedded API server: resident memory once its caches are synced,
+ * compared with a process that only keeps the same pods as parsed objects. Runs only if named.
  */
 export async function schedulerMemory(): Promise<Figure[]> {
   const nodes = numberOf(process.env, 'DKC_NODES', 5_000);
@@ -60,7 +60,7 @@ export async function schedulerMemory(): Promise<Figure[]> {
   ];
 }
 
-/** What is resident, after a collection, in a process that holds all pods with nothing left out. */
+/** Resident memory, after a garbage collection, of a process that holds all pods as complete objects. */
 async function parsedObjects({ url, ca, token, kubeconfig }: Access, pods: number): Promise<number> {
   const file = join(import.meta.dirname, 'cache/reader.ts');
   const reader = fork(file, ['raw', String(pods)], { execArgv: ['--expose-gc', '--max-old-space-size=12000'] });

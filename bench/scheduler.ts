@@ -13,9 +13,9 @@ import type { Who } from './scheduler/subject.ts';
 import { addStanding, type Backlog, takeBacklog, takeTurn, type Turn } from './scheduler/turn.ts';
 
 /**
- * Pods placed on 1,000 nodes (DKC_NODES) of a real control plane, by our scheduler and by kube-scheduler turn by turn: 2,000 (DKC_PODS) of the basic sort, as
- * fast as the server takes them and, of sorts with an aim, as a backlog; half as many of every other sort (DKC_WORKLOADS, names with commas between). Two
- * rounds (DKC_ROUNDS) of the basic sort, half as many of every other. Only when asked for by name.
+ * Pods scheduled on 1,000 nodes (DKC_NODES) of a real control plane, by our scheduler and kube-scheduler alternately: 2,000 (DKC_PODS) of the basic kind,
+ * as fast as the server creates them and, for kinds with an aim, as a backlog; half as many of every other kind (DKC_WORKLOADS, names separated by
+ * commas). Two rounds (DKC_ROUNDS) of the basic kind, half as many of every other. Runs only if named.
  */
 export async function schedulerWork(): Promise<Figure[] | string> {
   const count = numberOf(process.env, 'DKC_NODES', 1_000);
@@ -29,7 +29,7 @@ export async function schedulerWork(): Promise<Figure[] | string> {
     const { client } = place;
     const nodes = await addNodes(client, count, 0);
     await client.create<KubeObject & { value: number }>(priorityClasses, { metadata: { name: PRIORITY_CLASS }, value: 1_000 });
-    // The first turn on a new API server is the slowest, whichever subject takes it: it is not counted.
+    // The first turn on a new API server is the slowest for any subject, so it is not counted.
     await takeTurn('kube-scheduler', 'basic', { place, nodes, pods: Math.ceil(pods / 2), namespace: 'server-warm-up' });
     for (const name of chosen) {
       const { standing }: Workload = workloads[name];
@@ -57,7 +57,7 @@ export async function schedulerWork(): Promise<Figure[] | string> {
 const TIMEOUT = 504;
 const TRIES = 20;
 
-/** Ten thousand pods may be more than a server deletes in the time that it gives a request: what is left is asked for again. Figures must not be lost for that. */
+/** Deletes pods, and retries: a request for ten thousand pods may time out on the server, and figures must not be lost for that. */
 async function removeMany(client: Client, namespace: string): Promise<void> {
   for (let tries = 1; ; tries++) {
     try {

@@ -14,8 +14,8 @@ import type { Turn } from './statefulset/turn.ts';
 import type { Figure } from './figure.ts';
 
 /**
- * StatefulSets on a real control plane, by our controller and by kube-controller-manager turn by turn: 100 sets (DKC_SETS) of 10 pods (DKC_REPLICAS)
- * one after the other, then as many pods in one set in parallel; made, updated, deleted. Two rounds (DKC_ROUNDS). Only when asked for by name.
+ * StatefulSets on a real control plane, by our controller and kube-controller-manager alternately: 100 sets (DKC_SETS) of 10 pods (DKC_REPLICAS)
+ * one after the other, then as many pods in one set in parallel; created, updated, deleted. Two rounds (DKC_ROUNDS). Runs only if named.
  */
 export async function statefulSetWork(): Promise<Figure[] | string> {
   const sets = numberOf(process.env, 'DKC_SETS', 100);
@@ -29,7 +29,7 @@ export async function statefulSetWork(): Promise<Figure[] | string> {
     await using site = await benchSite();
     await using _hollow = await startHollow({ kubeconfig: await site.kubeconfig(), binds: true, count: NODES, prefix: nodeNames });
     await using _collector = await startCollector(site);
-    // The first turn on a new API server is the slowest, whichever subject takes it: it is not counted.
+    // The first turn on a new API server is the slowest for any subject, so it is not counted.
     await takeTurn('kube-controller-manager', site, shapes.map(firstOf), 'server-warm-up');
     const turns: Turn[] = [];
     for (let round = 0; round < rounds; round++) {
@@ -46,7 +46,7 @@ export async function statefulSetWork(): Promise<Figure[] | string> {
 
 const partTexts = { create: 'from create to right status', update: 'new template on all', remove: 'from delete to the last pod gone' };
 
-/** Only making and updating have an aim, and calls: that pods go is the garbage collector's doing. */
+/** Only creation and update have an aim and calls: the garbage collector deletes the pods. */
 function setFigures(turns: readonly Turn[], shapes: readonly Shape[]): Figure[] {
   const figure = (what: string, unit: string, valueOf: (turn: Turn) => number, hasAim: boolean): Figure => {
     const sample = (name: Turn['user']) => ({ name, unit, values: turns.filter(({ user }) => user === name).map(valueOf) });

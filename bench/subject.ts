@@ -7,24 +7,24 @@ import { bundle, checkout } from './checkout.ts';
 import { usageOf } from './daemonset/proc.ts';
 import type { Usage } from './daemonset/proc.ts';
 
-/** What is measured, in a process of its own. */
+/** The measured program, in a separate process. */
 export interface Subject<User extends string> extends AsyncDisposable {
   user: User;
-  /** @throws when it has ended */
+  /** @throws if the process has ended */
   readonly usage: () => Usage;
 }
 
-/** How it is started. */
+/** Command line of a subject. */
 export type Plan = Pick<DaemonPlan, 'program' | 'args' | 'ready'>;
 
-/** Starts it in a folder of its own; it is ready when this returns. @param ca - PEM that its certificate is checked with, where it serves TLS */
+/** Starts a subject in a separate directory and waits until it is ready. @param ca - PEM to verify its certificate, if it serves TLS */
 export async function startPlan<User extends string>(user: User, plan: Plan, directory: string, ca = ''): Promise<Subject<User>> {
   const daemon = new Daemon({ name: user, ...plan, log: join(directory, `${user}.log`), home: directory, ca });
   await daemon.start();
   return {
     user,
     usage: () => processUsage(daemon.pid ?? 0),
-    // Not killed at once: a profile is written at the end.
+    // Not killed at once, since it writes a profile at its end.
     [Symbol.asyncDispose]: () => daemon.stop(10_000),
   };
 }
@@ -32,9 +32,9 @@ export async function startPlan<User extends string>(user: User, plan: Plan, dir
 const environment = ['MALLOC_ARENA_MAX=1', 'MALLOC_TRIM_THRESHOLD_=65536'];
 
 /**
- * The file that is installed, with the environment of the image, the launcher's flags of Node, and those of DKC_NODE_FLAGS, such as `--cpu-prof`; profiles
- * go to DKC_PROFILES.
- * @param port - of its metrics
+ * Plan for the bundle, with the environment of the image, the launcher's Node flags, and those of DKC_NODE_FLAGS, such as `--cpu-prof`; profiles
+ * are written to DKC_PROFILES.
+ * @param port - port of its metrics
  */
 export function dkcPlan(command: readonly string[], { port, directory }: { port: number; directory: string }): Plan {
   const flags = (process.env['DKC_NODE_FLAGS'] ?? '').split(' ').filter(Boolean);
@@ -55,7 +55,7 @@ export function dkcPlan(command: readonly string[], { port, directory }: { port:
   };
 }
 
-/** @throws when there is no such process */
+/** @throws if there is no such process */
 function processUsage(pid: number): Usage {
   const text = (file: string): string => readFileSync(`/proc/${pid}/${file}`, 'utf8');
   return usageOf(text('stat'), text('status'));

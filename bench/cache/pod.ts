@@ -3,7 +3,7 @@ import type { KubeObject } from '../../kube/api/object.ts';
 const SETS = 200;
 const NODES = 5_000;
 
-/** A pod as clusters have them: two containers, probes, volumes, tolerations, conditions and who wrote which field; about 6 KB of JSON. */
+/** A realistic pod: two containers, probes, volumes, tolerations, conditions and managedFields; about 6 KB of JSON. */
 export function benchPod(n: number): KubeObject {
   const set = `app-${n % SETS}`;
   const name = `${set}-${n.toString(36).padStart(6, '0')}`;
@@ -123,7 +123,7 @@ export function benchPod(n: number): KubeObject {
   };
 }
 
-/** What controllers and the scheduler read of a pod. */
+/** Fields of a pod that controllers and the scheduler read. */
 export const podFields: readonly string[] = [
   'metadata.labels',
   'metadata.annotations',

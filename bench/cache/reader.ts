@@ -8,9 +8,9 @@ import { createClient } from '../../kube/client/http-client.ts';
 import { podFields } from './pod.ts';
 
 /*
- * Reads all pods in one of four ways (first argument) and tells its parent what that took: `ours`, our cache, from a watch that begins with the present
- * state; `listed`, our cache from a list, as of older servers; `raw`, the parsed objects of our own list in a Map, nothing left out; `client-node`,
- * the informer of @kubernetes/client-node. Told `{finish: true}` it tells what the events took.
+ * Reads all pods in one of four ways (first argument) and sends the costs to its parent: `ours`, our cache, from a watch that begins with the current
+ * state; `listed`, our cache from a list, as with older servers; `raw`, the complete parsed objects of our list in a Map; `client-node`,
+ * the informer of @kubernetes/client-node. On the message `{finish: true}` it sends the costs of the events.
  */
 const [, , way = '', count = '0'] = process.argv;
 const access = await new Promise<{ url: string; ca: string; token: string; kubeconfig: string }>((resolve) => {

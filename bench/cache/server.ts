@@ -4,7 +4,10 @@ import { silentLog } from '../../base/log.ts';
 import { realRandom } from '../../base/random.ts';
 import { benchPod } from './pod.ts';
 
-/* An API server with so many pods (first argument), whose owners are nowhere. Told `{churn: {perSecond, seconds}}` it changes them, each with the time of the change. */
+/*
+ * An API server with pods (first argument: how many) without existing owners. On the message `{churn: {perSecond, seconds}}` it changes the pods, and
+ * writes the time of the change into each.
+ */
 const pods = Number(process.argv[2]);
 const server = await startApiServer({
   clock: realClock,
@@ -26,7 +29,7 @@ process.send?.({ url: server.url, ca: server.caPem, token: server.token, kubecon
 async function churn({ perSecond, seconds }: { perSecond: number; seconds: number }): Promise<void> {
   const from = performance.now();
   for (let done = 0; done < perSecond * seconds;) {
-    // In small steps: a thousand changes at once each second would be something else.
+    // In small steps: a burst of a thousand changes per second would measure something else.
     const due = Math.min(perSecond * seconds, Math.floor(((performance.now() - from) / 1_000) * perSecond));
     for (; done < due; done++) {
       const key = keys[(done * 7_919) % keys.length] ?? '';

@@ -1,4 +1,4 @@
-/** How often a user called: `create pods` -> 1000, `patch pods/status` -> 3. */
+/** Number of calls of a user: `create pods` -> 1000, `patch pods/status` -> 3. */
 export type Calls = ReadonlyMap<string, number>;
 
 interface AuditEvent {
@@ -10,7 +10,7 @@ interface AuditEvent {
 
 const reading = /^(get|list|watch) /;
 
-/** Counts the calls of one user in lines of an audit log, as they come: lines may be cut anywhere. */
+/** Counts the calls of one user in an audit log, read in chunks: a chunk may end within a line. */
 export class CallCounter {
   readonly #user: string;
   readonly #calls = new Map<string, number>();
@@ -40,7 +40,7 @@ export class CallCounter {
 }
 
 export const readsOf = (calls: Calls): number => sum(calls, (name) => reading.test(name));
-/** Without events: how many of them are sent depends on limits per object, which are no part of the work. */
+/** Number of writes without events: the number of events depends on limits per object, not on the work. */
 export const writesOf = (calls: Calls): number => sum(calls, (name) => !reading.test(name) && !name.endsWith(' events'));
 
 /** `create pods 1000, update daemonsets/status 12`, the most frequent first. */

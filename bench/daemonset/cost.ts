@@ -1,14 +1,14 @@
 import type { Usage } from './proc.ts';
 
-/** What a stretch of time has cost. */
+/** Costs in a period of time. */
 export interface Stretch {
   wallMs: number;
   cpuMs: number;
 }
 
 /**
- * Processor time of one event, without what the process would have spent on doing nothing for as long.
- * @param idle - a stretch without events
+ * CPU time of one event, without the CPU time of an idle process in the same period.
+ * @param idle - a period without events
  * @throws RangeError without events
  */
 export function perEventMs(events: number, busy: Stretch, idle: Stretch): number {
@@ -16,18 +16,18 @@ export function perEventMs(events: number, busy: Stretch, idle: Stretch): number
   return Math.max(0, busy.cpuMs - idle.cpuMs * (busy.wallMs / idle.wallMs)) / events;
 }
 
-/** From one reading of a process and a clock to the next. */
+/** Costs between two readings of a process and a clock. */
 export function stretch(from: { usage: Usage; atMs: number }, to: { usage: Usage; atMs: number }): Stretch {
   return { wallMs: to.atMs - from.atMs, cpuMs: to.usage.cpuMs - from.usage.cpuMs };
 }
 
-/** Which goes first in a round: each as often as the other. */
+/** Order of the two subjects in a round: each is first equally often. */
 export function inTurn<T>(round: number, subjects: readonly [T, T]): readonly [T, T] {
   return round % 2 === 0 ? subjects : [subjects[1], subjects[0]];
 }
 
 /**
- * Of a DaemonSet, as the server has it: every pod is there, up to date, and counted.
+ * Whether the status of a DaemonSet reports all pods as created and updated.
  * @param ready - also ready and available
  */
 export function isDone(set: DaemonSetState, nodes: number, ready: boolean): boolean {

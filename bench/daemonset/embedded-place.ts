@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { createClient } from '../../kube/client/http-client.ts';
 import type { Place } from './site.ts';
 
-/** The embedded API server, alone in a process. Everybody is its admin. */
+/** The embedded API server in a separate process. Every user is admin. */
 export async function embeddedPlace(): Promise<Place> {
   await using undo = new AsyncDisposableStack();
   const directory = await mkdtemp(join(tmpdir(), 'dkc-bench-'));

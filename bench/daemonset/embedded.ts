@@ -3,13 +3,13 @@ import { realClock } from '../../base/clock.ts';
 import { silentLog } from '../../base/log.ts';
 import { realRandom } from '../../base/random.ts';
 
-/* The embedded API server in a process of its own. It tells its parent how to reach it, and ends with it. */
+/* The embedded API server in a separate process. It sends its address to its parent, and exits with it. */
 const server = await startApiServer({
   clock: realClock,
   random: realRandom,
   log: silentLog,
   garbageCollection: false,
-  // A fleet is made in a minute, and nobody is to begin anew because of that.
+  // Large, so that no watch has to relist while the whole fleet is created within a minute.
   watchWindow: 100_000,
 });
 process.once('disconnect', () => process.exit());

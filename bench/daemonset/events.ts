@@ -8,12 +8,12 @@ import type { Usage } from './proc.ts';
 import type { Subject } from '../subject.ts';
 import type { User } from './site.ts';
 
-/** A fleet on which nothing is to be done. */
+/** A settled fleet: the controller has nothing to do. */
 export interface Settled {
   client: Client;
   namespace: string;
   nodes: readonly string[];
-  /** Names of ready ones. */
+  /** Names of ready pods. */
   pods: readonly string[];
 }
 
@@ -37,16 +37,16 @@ const acts: Record<EventName, Act> = {
     return client.patch(nodes, { name: nameAt(names, n) }, change, { type: 'strategic', subresource: 'status' });
   },
   'node label of no set': ({ client, nodes: names }, n) => {
-    // A value that it never had: else there is no event.
+    // A new value: otherwise there is no event.
     const labels = { 'bench.dkc.dev/other': `${n}-${Math.round(realClock.monotonic())}` };
     return client.patch(nodes, { name: nameAt(names, n) }, { metadata: { labels } }, merge);
   },
-  // The pod of the node goes, and with the next change of this node comes again.
+  // The pod of the node is deleted, and created again with the next change of this node.
   'node label of one set': ({ client, nodes: names }, n) => {
     const name = nameAt(names, n >> 1);
     return client.patch(nodes, { name }, { metadata: { labels: { [labels.some]: n % 2 === 0 ? null : 'true' } } }, merge);
   },
-  // Ten become unready, the same ten ready again, then the next ten: hardly any are unready at a time.
+  // Ten pods become unready, then ready again, then the next ten: at any time only few are unready.
   'pod status': ({ client, namespace, pods: names }, n) => {
     const name = nameAt(names, Math.floor(n / 20) * 10 + (n % 10));
     return client.patch(pods, { name, namespace }, runningStatus(n % 20 >= 10), { ...merge, subresource: 'status' });
@@ -55,7 +55,7 @@ const acts: Record<EventName, Act> = {
 
 const IDLE_MS = 10_000;
 
-/** Processor time of the subject for one event of each kind, in ms. */
+/** CPU time of the subject per event of each kind, in ms. */
 export async function eventCosts(
   subject: Subject<User>,
   settled: Settled,
@@ -86,11 +86,11 @@ async function during(subject: Subject<User>, work: () => Promise<void>): Promis
 }
 
 const LOOK_MS = 1_000;
-/** In that time; a collection of garbage may fall into it. */
+/** CPU time that counts as idle; allows for one garbage collection. */
 const QUIET_CPU_MS = 50;
 const PATIENCE_MS = 120_000;
 
-/** Resolves when the subject does next to nothing any more. @throws when it is busy for two minutes */
+/** Resolves once the subject is idle. @throws if it is busy for two minutes */
 export async function quiet({ usage, user }: Subject<User>): Promise<void> {
   const from = performance.now();
   for (let before = usage().cpuMs; ;) {

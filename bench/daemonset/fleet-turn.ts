@@ -10,14 +10,14 @@ import type { Subject } from '../subject.ts';
 export interface FleetSize {
   nodes: readonly string[];
   sets: number;
-  /** Kubelets and a binder are there, so that pods become ready. */
+  /** Kubelets and a binder run, so that pods become ready. */
   ready: boolean;
 }
 
 const NAMESPACE = 'fleet';
 const nameOf = (n: number): string => `set-${n}`;
 
-/** All sets at once, in one namespace as kube-system has them; the first is for the nodes with the label `some`. Until all pods are there. */
+/** Creates all sets at once, in one namespace like kube-system; the first is for the nodes with the label `some`. Resolves when all pods exist. */
 export async function makeFleet({ client }: Place, { nodes, sets, ready }: FleetSize): Promise<void> {
   await addNamespace(client, NAMESPACE);
   const names = Array.from({ length: sets }, (_, n) => nameOf(n));
@@ -25,7 +25,7 @@ export async function makeFleet({ client }: Place, { nodes, sets, ready }: Fleet
   await allDone(client, { nodes, sets, ready });
 }
 
-/** All pods become ready that are not. Until all sets say so. @throws when there are more pods or fewer than there should be */
+/** Makes all pods ready. Resolves when the status of all sets reports it. @throws if there are more or fewer pods than expected */
 export async function settleFleet({ client }: Place, size: FleetSize): Promise<void> {
   const [found, wanted] = [await makeReady(client, NAMESPACE), size.nodes.length * size.sets];
   if (found !== wanted) throw new Error(`there are ${found} pods instead of ${wanted}`);
@@ -43,7 +43,7 @@ async function allDone(client: Client, { nodes, sets, ready }: FleetSize): Promi
   });
 }
 
-/** What events cost on a fleet that has settled. */
+/** Costs of events on a settled fleet. */
 export async function fleetEvents(
   subject: Subject<User>,
   { client }: Place,

@@ -24,7 +24,10 @@ export const labels = { all: 'bench.dkc.dev/all', some: 'bench.dkc.dev/some' };
 const IN_FLIGHT = 64;
 const PATIENCE_MS = 30 * 60_000;
 
-/** Nodes as kubelets register them, with what the cluster's owner and the cloud add: some 6 KB of JSON each. @param some - so many have the other label */
+/**
+ * Creates realistic Nodes, as registered by kubelets and labeled by admin and cloud: about 6 KB of JSON each.
+ * @param some - number of nodes with the other label
+ */
 export async function addNodes(client: Client, count: number, some: number): Promise<string[]> {
   const names = Array.from({ length: count }, (_, n) => `node-${n}`);
   const at = rfc3339(realClock.now());
@@ -41,7 +44,7 @@ export async function addNodes(client: Client, count: number, some: number): Pro
   return names;
 }
 
-/** A set as a log collector's: requests, a probe, host paths. @param label - of the nodes that it wants */
+/** A set like that of a log collector: requests, a probe, host paths. @param label - label of its nodes */
 export function daemonSet(namespace: string, name: string, label: string): KubeObject {
   const metadata = { labels: { app: name, tier: 'node' } };
   const probe = { httpGet: { path: '/healthz', port: 2020, scheme: 'HTTP' }, periodSeconds: 10 };
@@ -89,13 +92,13 @@ export interface Goal {
   namespace: string;
   name: string;
   nodes: number;
-  /** Also ready and available. */
+  /** Pods must also be ready and available. */
   ready: boolean;
-  /** Not before this generation. @default 1 */
+  /** Minimum observed generation. @default 1 */
   generation?: number;
 }
 
-/** Resolves when the status of the set says that everything is as it should be. @throws when that takes half an hour */
+/** Resolves when the status of the set reports the goal. @throws after half an hour */
 export async function whenDone(client: Client, { namespace, name, nodes: count, ready, generation = 1 }: Goal): Promise<void> {
   const end = new AbortController();
   let last: DaemonSetState | undefined;
@@ -120,13 +123,13 @@ export async function whenDone(client: Client, { namespace, name, nodes: count, 
   if (!end.signal.aborted) throw new Error(`${namespace}/${name} is not done after half an hour: ${JSON.stringify(last?.status)}`);
 }
 
-/** @throws when there are more pods or fewer, pods that go not counted */
+/** @throws if the number of pods differs; terminating pods are not counted */
 export async function mustHavePods(client: Client, namespace: string, count: number): Promise<void> {
   const found = await podsIn(client, namespace);
   if (found !== count) throw new Error(`${namespace} has ${found} pods instead of ${count}`);
 }
 
-/** Resolves when no pods are left: a controller may make some before it hears that their set is gone. @throws when there are some after a minute */
+/** Resolves when no pods are left: a controller may create some before it sees the deletion of their set. @throws if there are some after a minute */
 export async function emptied(client: Client, namespace: string): Promise<void> {
   for (let tries = 0; tries < 60 && (await podsIn(client, namespace)) > 0; tries++) await realClock.sleep(1_000);
   await mustHavePods(client, namespace, 0);
@@ -140,7 +143,7 @@ function podsIn(client: Client, namespace: string): Promise<number> {
   });
 }
 
-/** What kubelets would say of pods that run; of those that do not yet. @returns how many pods there are */
+/** Writes the status of a running pod, like a kubelet, for pods that are not ready. @returns the number of pods */
 export async function makeReady(client: Client, namespace: string): Promise<number> {
   const { found, waiting } = await patiently(async () => {
     const waiting: string[] = [];
@@ -161,7 +164,7 @@ export async function makeReady(client: Client, namespace: string): Promise<numb
   return found;
 }
 
-/** Page by page: a server ends what takes it a minute. */
+/** Reads all pods page by page, since a server aborts requests after a minute. */
 async function eachPod(client: Client, namespace: string, each: (pod: Kube<Pod>) => void): Promise<void> {
   for (let next: string | undefined = ''; next !== undefined;) {
     const query: ListQuery = { namespace, limit: 2_000, ...(next === '' ? {} : { continue: next }) };
@@ -170,7 +173,7 @@ async function eachPod(client: Client, namespace: string, each: (pod: Kube<Pod>)
   }
 }
 
-/** An API server that has just taken 100,000 pods may say that it has no time: what is measured does not hang on that. */
+/** Retries a call: an API server may be overloaded after the creation of 100,000 pods, and this must not end the benchmark. */
 async function patiently<T>(call: () => Promise<T>): Promise<T> {
   for (let tries = 1; ; tries++) {
     try {
@@ -192,14 +195,14 @@ export function runningStatus(ready: boolean): object {
   return { status: { phase: 'Running', startTime: at, conditions } };
 }
 
-/** Deletes what a set has left: nobody collects garbage here. */
+/** Deletes a set and its dependents, since no garbage collector runs here. */
 export async function removeSet(client: Client, namespace: string, name: string): Promise<void> {
   await client.delete(daemonSets, { namespace, name }, { body: { propagationPolicy: 'Background' } });
   await removePods(client, namespace);
   await removeAll(client, controllerRevisions, namespace);
 }
 
-/** All of a namespace, without grace. */
+/** Deletes all pods of a namespace, without grace period. */
 export const removePods = (client: Client, namespace: string): Promise<void> => removeAll(client, pods, namespace);
 
 async function removeAll(client: Client, resource: Resource, namespace: string): Promise<void> {
@@ -207,7 +210,7 @@ async function removeAll(client: Client, resource: Resource, namespace: string):
   await client.raw('DELETE', objectPath(resource, { namespace }), { body, timeoutMs: 300_000 });
 }
 
-/** Does `act` for every item, so many at a time, in order. */
+/** Calls `act` for every item, in order, with `width` calls at a time. */
 export async function inParallel<T>(items: readonly T[], width: number, act: (item: T, at: number) => Promise<unknown>): Promise<void> {
   const rest = items.entries();
   const work = async (): Promise<void> => {
@@ -216,7 +219,7 @@ export async function inParallel<T>(items: readonly T[], width: number, act: (it
   await Promise.all(Array.from({ length: width }, work));
 }
 
-/** Does `act` so many times, `perSecond` of them each second; waits for the last one to end. */
+/** Calls `act` `count` times, `perSecond` calls each second; waits for all of them. */
 export async function paced(count: number, perSecond: number, act: (n: number) => Promise<unknown>): Promise<void> {
   const from = performance.now();
   const under: Promise<unknown>[] = [];

@@ -1,4 +1,4 @@
-/** How large a run is to be: a variable of the environment, a whole number from 1. @throws RangeError for anything else */
+/** Size of a run, from an environment variable: an integer from 1. @throws RangeError for anything else */
 export function numberOf(env: Readonly<Record<string, string | undefined>>, name: string, usual: number): number {
   const text = env[name];
   if (text === undefined || text === '') return usual;

@@ -1,10 +1,10 @@
-/** What a process has cost so far. */
+/** Costs of a process so far. */
 export interface Usage {
   /** Processor time of all its threads. */
   cpuMs: number;
-  /** Resident now. */
+  /** Current resident memory. */
   rssMb: number;
-  /** The most that was ever resident. */
+  /** Maximum resident memory so far. */
   peakMb: number;
 }
 
@@ -14,10 +14,10 @@ const TICK_MS = 10;
 /**
  * @param stat - the text of `/proc/PID/stat`
  * @param status - the text of `/proc/PID/status`
- * @throws RangeError when it is something else
+ * @throws RangeError if the texts have another format
  */
 export function usageOf(stat: string, status: string): Usage {
-  // The name in brackets may hold spaces and brackets itself.
+  // The name in parentheses may contain spaces and parentheses.
   const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
   const ticks = Number(fields[11]) + Number(fields[12]);
   const megabytes = (name: string): number => Number(new RegExp(`^${name}:\\s+(\\d+) kB$`, 'm').exec(status)?.[1]) / 1024;

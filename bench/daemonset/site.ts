@@ -11,23 +11,23 @@ import type { Release } from '../../test/support/real-parts/release.ts';
 import { CallCounter } from './calls.ts';
 import type { Calls } from './calls.ts';
 
-/** Where a subject can work. */
+/** A control plane for a subject. */
 export interface Place extends AsyncDisposable {
-  /** The admin's. */
+  /** Client of an admin. */
   client: Client;
-  /** Path. @param user - an admin of this name; the server's own admin without */
+  /** Path of a kubeconfig. @param user - an admin with this name; the server's admin if absent */
   kubeconfig(user?: User): Promise<string>;
-  /** Goes with the place. */
+  /** Temporary directory, removed on disposal. */
   directory: string;
-  /** Undefined where the API server is the embedded one: kube-controller-manager needs a real one. */
+  /** Undefined with the embedded API server: kube-controller-manager needs a real one. */
   plane?: ControlPlane;
 }
 
-/** A real control plane, without controllers, that writes down who called what. */
+/** A real control plane, without controllers, with an audit log of all calls. */
 export interface Site extends Place {
-  /** Where the audit ends now, in bytes. */
+  /** Current size of the audit log, in bytes. */
   readonly mark: number;
-  /** What this user has called since then. */
+  /** Calls of this user since then. */
   callsSince(mark: number, user: User): Promise<Calls>;
 }
 
@@ -46,11 +46,11 @@ rules:
 - level: None
 `;
 
-/** That of `DKC_REAL_KUBERNETES`; without it 1.20.2, which is built. */
+/** The release of `DKC_REAL_KUBERNETES`; 1.20.2, which is built, if unset. */
 const benchRelease = (): Promise<Release> =>
   (process.env['DKC_REAL_KUBERNETES'] ?? '') === '' ? Promise.resolve(builtRelease) : givenRelease();
 
-/** @throws {RealPartsUnavailable} where this machine cannot have the programs */
+/** @throws {RealPartsUnavailable} if the programs are not available on this machine */
 export async function benchSite(): Promise<Site> {
   await using undo = new AsyncDisposableStack();
   const directory = await mkdtemp(join(tmpdir(), 'dkc-bench-'));
@@ -64,7 +64,7 @@ export async function benchSite(): Promise<Site> {
     apiServerArgs: [
       `--audit-policy-file=${policyFile}`,
       `--audit-log-path=${audit}`,
-      // Else it begins a new file, and the old one is not read.
+      // Otherwise the server starts a new file, and the benchmark would not read the old one.
       '--audit-log-maxsize=100000',
       // For cleaning up between rounds.
       '--delete-collection-workers=16',

@@ -6,19 +6,19 @@ import { dkcPlan, startPlan } from '../subject.ts';
 import type { Plan, Subject } from '../subject.ts';
 import type { Place, User } from './site.ts';
 
-/** What is to be controlled. */
+/** The controller to run. */
 export interface Work {
   controller: 'daemonset' | 'statefulset';
-  /** Sets reconciled at once, of both. */
+  /** Number of workers, for both subjects. */
   workers: number;
-  /** Of kube-controller-manager, to say so. */
+  /** Flag of kube-controller-manager for this number. */
   workersFlag?: string;
 }
 
 /** The default of kube-controller-manager; 1.20 has no flag for another number. */
 const daemonSetWork: Work = { controller: 'daemonset', workers: 2 };
 
-/** Starts a controller with caches that are full, or soon are, and without leader election. */
+/** Starts a controller without leader election; its caches are synced, or will be soon. */
 export async function startController(user: User, place: Place, work: Work = daemonSetWork): Promise<Subject<User>> {
   const [port = 0] = await freePorts(1);
   const kubeconfig = await place.kubeconfig(user);
@@ -57,7 +57,7 @@ async function managerPlan({
   return controllerManager({ plane, home, kubeconfig, port, controllers, more: ['--leader-elect=false', ...more] });
 }
 
-/** The garbage collector that both work beside, in a process of its own: what it costs is nobody's. */
+/** Starts the garbage collector for both subjects in a separate process: its costs are not counted. */
 export async function startCollector(place: Place): Promise<AsyncDisposable> {
   const [port = 0] = await freePorts(1);
   const plan = await managerPlan({ kubeconfig: await place.kubeconfig(), port, place, controllers: 'garbagecollector', more: [] });

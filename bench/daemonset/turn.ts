@@ -10,9 +10,9 @@ import type { Site, User } from './site.ts';
 import { startController } from './subject.ts';
 import type { Subject } from '../subject.ts';
 
-/** What one piece of work has cost a subject. */
+/** Costs of one part of the work for a subject. */
 export interface Part extends Stretch {
-  /** Until the status said that all is done; `wallMs` of the CPU time goes on until nothing more comes. */
+  /** Time until the status reported that all is done; `wallMs`, the period of the CPU time, lasts until the subject is idle. */
   doneMs: number;
   calls: Calls;
 }
@@ -23,14 +23,14 @@ export interface Turn {
   first: Part;
   create: Part;
   update: Part;
-  /** At the end. */
+  /** Usage at the end. */
   usage: Usage;
 }
 
 /**
- * One subject's turn: a set is made, measured as the first burst of a process, and updated on some nodes, so that its code is warm; then one for all nodes, which
- * is measured. Nothing of it is left.
- * @param counts - of nodes: all, and those that have the label `some`
+ * One subject's turn: a set on some nodes is created, measured as the first burst of a process, and updated, which warms up the code; then a set for all nodes
+ * is measured. Everything is deleted afterwards.
+ * @param counts - numbers of nodes: all, and those with the label `some`
  */
 export async function takeTurn(user: User, site: Site, counts: { all: number; some: number }, namespace: string): Promise<Turn> {
   const { client } = site;
@@ -68,7 +68,7 @@ export async function takeTurn(user: User, site: Site, counts: { all: number; so
   return { user, first, create, update, usage };
 }
 
-/** Does `work`, waits until its last consequences are over, and says what both have cost the subject. */
+/** Runs `work`, waits until the subject is idle again. @returns the costs of both for the subject */
 export async function measured(subject: Subject<User>, site: Site, work: () => Promise<void>): Promise<Part> {
   const { usage, user } = subject;
   const { mark } = site;

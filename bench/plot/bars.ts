@@ -10,7 +10,7 @@ export interface Chart {
   title: string;
   /** Below the title. */
   subtitle: string;
-  /** What the two bars of a row are. */
+  /** Names of the two bars of a row. */
   ours: string;
   against: string;
   rows: readonly Row[];
@@ -41,7 +41,7 @@ const style = `
     }
   `;
 
-/** Two bars a row, ours above the other's. Each row has a scale of its own, which begins at 0: units differ from row to row. A thin line goes from lowest to highest. */
+/** Two bars per row, ours above the other. Each row has a separate scale from 0, since units differ. A thin line marks lowest to highest. */
 export function bars({ title, subtitle, ours, against, rows }: Chart): string {
   const height = TOP + rows.length * ROW + 8;
   const legend = [
@@ -83,7 +83,7 @@ function rowLines({ label, figure: { ours, against } }: Row, y: number): string[
   return [textElement(16, y + 20, label), ratio, ...bar(ours, 'ours', y), ...bar(against, 'against', y + BAR + 3)];
 }
 
-/** Three digits, as the page has them. */
+/** Three digits, as on the page. */
 const short = (value: number): string => (value >= 100 ? Math.round(value).toLocaleString('en') : value.toPrecision(3));
 
 const amount = ({ value, unit }: Summary): string => `${short(value)} ${unit}`;

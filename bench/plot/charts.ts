@@ -1,7 +1,7 @@
 import type { Chart, Row } from './bars.ts';
 import type { ResultName, Results, Summary } from './results.ts';
 
-/** `what` of a figure; where several have it, which of them, from 0. */
+/** A figure by its `what`, and its index from 0 if several have the same. */
 type Pick = readonly [label: string, result: ResultName, what: string, nth?: number];
 
 const rowsOf = (results: Results, picks: readonly Pick[]): Row[] =>

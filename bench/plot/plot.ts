@@ -6,7 +6,7 @@ import { readResults } from './results.ts';
 
 export const PLOTS = join(import.meta.dirname, '../../docs/plots');
 
-/** `npm run bench -- --plot`: draws what bench/results holds. @returns what it drew, by the name of its file */
+/** `npm run bench -- --plot`: draws the charts of bench/results. @returns the pictures, by file name */
 export function plotted(): Map<string, string> {
   return new Map(Object.entries(charts(readResults())).map(([name, chart]) => [`${name}.svg`, bars(chart)]));
 }

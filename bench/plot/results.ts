@@ -2,13 +2,13 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { quantile, valueOf, type Figure, type Sample } from '../figure.ts';
 
-/** What is kept of a sample. */
+/** Stored summary of a sample. */
 export interface Summary {
   name: string;
   unit: string;
   /** The median, or the quantile that the benchmark judges. */
   value: number;
-  /** Lowest and highest of `n`; absent where there was one. */
+  /** Lowest and highest of `n` values; absent if there was only one. */
   low?: number;
   high?: number;
   n?: number;
@@ -20,17 +20,17 @@ export interface StoredFigure {
   against?: Summary;
 }
 
-/** A file of bench/results: what one run of a benchmark gave. */
+/** A file of bench/results: the results of one run of a benchmark. */
 export interface StoredResult {
-  /** As it was typed. */
+  /** The command line. */
   command: string;
-  /** Of a run that was stored by hand: the page whose table it is. Its date was not kept. */
+  /** For a run that was stored by hand, without its date: the page with its table. */
   takenFrom?: string;
-  /** RFC 3339, of the end of the run. */
+  /** End of the run, RFC 3339. */
   date?: string;
-  /** What it ran on: in words, as the page has it, or as Node tells it. */
+  /** The machine: text from the page, or values from Node. */
   machine: string | { cores: number; processor: string | undefined; memoryGb: number; node: string };
-  /** Of dkc, with its commit. */
+  /** Version and commit of dkc. */
   version?: string;
   figures: readonly StoredFigure[];
 }
@@ -66,7 +66,7 @@ export const storedFigure = ({ what, ours, against }: Figure): StoredFigure => (
   ...(against === undefined ? {} : { against: summaryOf(against) }),
 });
 
-/** The rows of all tables of figures on a page, in their order. */
+/** The rows of all tables of figures on a page, in order. */
 export function pageFigures(page: string): StoredFigure[] {
   return page.split('\n').flatMap((line) => {
     const [, what = '', , , , ours = '', against = ''] = line.split('|').map((cell) => cell.trim());

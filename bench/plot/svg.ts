@@ -1,5 +1,5 @@
 /*
- * A writer of its own: the well-kept libraries of charts draw into a DOM or a canvas, and bring a browser's or a hundred packages; what is needed here are bars.
+ * Not a library: the maintained chart libraries draw on a DOM or canvas, and bring a browser or a hundred packages; only bars are needed here.
  */
 
 type Attributes = Readonly<Record<string, string | number>>;
@@ -7,7 +7,7 @@ type Attributes = Readonly<Record<string, string | number>>;
 const escaped = (text: string): string =>
   text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;').replaceAll('"', '&quot;');
 
-/** An element; its content is markup already. */
+/** An element; `content` is markup, not escaped. */
 export function element(name: string, attributes: Attributes, content = ''): string {
   const given = Object.entries(attributes).map(([key, value]) => ` ${key}="${escaped(String(value))}"`).join(''); // prettier-ignore
   return content === '' ? `<${name}${given}/>` : `<${name}${given}>${content}</${name}>`;
@@ -16,7 +16,7 @@ export function element(name: string, attributes: Attributes, content = ''): str
 export const textElement = (x: number, y: number, text: string, attributes: Attributes = {}): string =>
   element('text', { x, y, ...attributes }, escaped(text));
 
-/** A whole picture, with what a screen reader says of it. Colours follow the reader's light or dark. */
+/** A complete picture, with a text for screen readers. Colors follow the reader's light or dark mode. */
 export function picture(
   size: { width: number; height: number },
   { title, desc, style }: { title: string; desc: string; style: string },

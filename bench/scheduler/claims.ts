@@ -7,14 +7,14 @@ import type { PodShape } from './pods.ts';
 const IN_FLIGHT = 64;
 const DRIVER = 'csi.bench.dkc.dev';
 
-/** A pod with a claim that has its volume, of those that {@link addClaims} makes. */
+/** A pod with one of the bound claims of {@link addClaims}. */
 export const withClaim = (prefix: string, n: number): PodShape => ({
   spec: { volumes: [{ name: 'data', persistentVolumeClaim: { claimName: `${prefix}-${n}` } }] },
 });
 
 /**
- * Claims bound to volumes of a CSI driver that every node reaches: the scheduler has to read them, and to write nothing.
- * @returns deletes the volumes; the claims go with their namespace
+ * Creates claims bound to volumes of a CSI driver that every node can use: the scheduler must read them, but writes nothing.
+ * @returns a function that deletes the volumes; the claims are deleted with their namespace
  */
 export async function addClaims(client: Client, namespace: string, prefix: string, count: number): Promise<() => Promise<void>> {
   const names = Array.from({ length: count }, (_, n) => `${prefix}-${n}`);

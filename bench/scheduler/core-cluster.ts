@@ -9,7 +9,7 @@ import { Nominator } from '../../scheduler/queue/nominator.ts';
 import type { Node, Service } from '../../scheduler/types.ts';
 import { node, pod } from '../../test/unit/scheduler/builders.ts';
 
-/** The engine and the cluster that it looks at, without queue, caches or server. */
+/** The engine and its cluster, without queue, caches or server. */
 export interface Core extends PostFilterState {
   cluster: Cluster;
   profile: ProfileConfig;
@@ -23,7 +23,7 @@ const machines = [
 ] as const;
 
 export const ZONES = 3;
-/** Groups of like pods: applications, with a service for each. */
+/** Number of applications: groups of equal pods, each with a service. */
 export const APPS = 20;
 
 /** Nodes of different sizes in three zones. */
@@ -35,7 +35,7 @@ export function benchNodes(count: number): Node[] {
   });
 }
 
-/** What is on them before: so many pods on each, no two nodes alike. */
+/** Pods that already run: `perNode` on each node, no two nodes alike. */
 export function standingPods(nodes: number, perNode: number): PodInfo[] {
   return Array.from({ length: nodes * perNode }, (_, n) => {
     const [on, which] = [n % nodes, Math.floor(n / nodes)];
@@ -46,7 +46,7 @@ export function standingPods(nodes: number, perNode: number): PodInfo[] {
   });
 }
 
-/** Each node taken but for less than half a cpu, by pods of priority 0 that take half a node each. */
+/** Pods that fill each node but for less than half a CPU: priority 0, half a node each. */
 export function fillingPods(nodes: number): PodInfo[] {
   return Array.from({ length: nodes * 2 }, (_, n) => {
     const on = n % nodes;
@@ -55,7 +55,7 @@ export function fillingPods(nodes: number): PodInfo[] {
   });
 }
 
-/** @param hasServices - so that pods of an application are spread by default */
+/** @param hasServices - with services, so that pods of an application are spread by default */
 export function makeCore(nodes: readonly Node[], standing: readonly PodInfo[], hasServices = false): Core {
   const cluster = new Cluster();
   for (const one of nodes) cluster.setNode(one);

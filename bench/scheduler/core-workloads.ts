@@ -3,13 +3,13 @@ import { podInfoOf, type PodInfo } from '../../scheduler/pod/pod-info.ts';
 import { pod, type PodBuilder } from '../../test/unit/scheduler/builders.ts';
 import { APPS, type Core } from './core-cluster.ts';
 
-/** Pods of one sort, and what becomes of each. */
+/** Pods of one kind, and the expected result for each. */
 export interface CoreWorkload {
   name: string;
   pod: (n: number) => PodBuilder;
   /** @default `placed` */
   becomes?: 'placed' | 'refused' | 'given room';
-  /** What stands on the nodes before. @default 'some' of every size */
+  /** Pods on the nodes before the benchmark. @default 'some' of every size */
   before?: 'some' | 'full';
   /** Pods of an application have a service. */
   hasServices?: true;
@@ -26,7 +26,7 @@ const basic = (n: number): PodBuilder =>
     .labels({ app: appOf(n) });
 const term = (n: number, topologyKey: string) => ({ topologyKey, labelSelector: { matchLabels: { app: appOf(n) } } });
 
-/** The sort that has an aim. */
+/** The workload with an aim. */
 export const basicPods: CoreWorkload = { name: 'basic', pod: basic };
 
 export const otherPods: readonly CoreWorkload[] = [
@@ -71,8 +71,8 @@ export const podsOf = ({ pod: make }: CoreWorkload, count: number): PodInfo[] =>
 const LOOK_EVERY = 16;
 
 /**
- * Decisions per second: the pods one after the other, until there are none or the time is over; each that found a place counts there.
- * @throws when anything else becomes of one than should
+ * Decisions per second: schedules the pods one after the other, until all are done or the time is over; each scheduled pod is assumed on its node.
+ * @throws if the result for a pod is not the expected one
  */
 export function decisionsPerSecond(
   core: Core,

@@ -3,7 +3,7 @@ import { workloads, type WorkloadName } from './pods.ts';
 import type { Who } from './subject.ts';
 import type { Backlog, Turn } from './turn.ts';
 
-/** Pods that ask something of nodes or of other pods take kube-scheduler the longest; plain ones come no faster than the server makes them. */
+/** Aims: kube-scheduler takes longest for pods with requirements on nodes or other pods; for plain pods the server is the limit. */
 const pace: Partial<Record<WorkloadName, number>> = { basic: 2, 'node-affinity': 3, affinity: 3, 'anti-affinity': 3, spread: 3 };
 export const hasAim = (name: WorkloadName): boolean => name in pace;
 const paceOf = (name: WorkloadName): Figure['reach'] => (pace[name] === undefined ? undefined : { atLeast: pace[name] });
@@ -60,5 +60,5 @@ const firstOf = (times: Turn['times']): number => times.reduce((first, { bound }
 const latency = ({ times }: Turn, q: number): number => quantile(times.map(({ seen, bound }) => bound - seen), q); // prettier-ignore
 const podsPerSecond = ({ times, fromMs }: Turn): number => (times.length / (lastOf(times) - fromMs)) * 1_000;
 const cpuPerThousand = ({ times, cpuMs }: Turn): number => (cpuMs / times.length) * 1_000;
-/** The first one only begins the time. */
+/** The first bind only starts the clock. */
 const bindsPerSecond = ({ times }: Backlog): number => ((times.length - 1) / (lastOf(times) - firstOf(times))) * 1_000;

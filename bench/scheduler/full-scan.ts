@@ -9,8 +9,8 @@ const MAX_SCORE = 100;
 const HALF = MAX_SCORE / 2;
 
 /**
- * What the engine is held against: the best node found by looking at every one of them, in columns, as simply as that can be done. For pods that ask for cpu
- * and memory alone; the same points as LeastAllocated and balanced allocation give, each counted once, and the same choice among equals.
+ * The baseline for the engine: a simple scan of all nodes, in columns, for the best one. Only for pods with requests of CPU and memory;
+ * with the scores of LeastAllocated and balanced allocation, each with weight 1, and the same choice among equals.
  */
 export class FullScan {
   readonly #columns: Columns;
@@ -23,7 +23,7 @@ export class FullScan {
     this.#tied = new Int32Array(nodes.length);
   }
 
-  /** Places a pod. @returns the node's place in the list, -1 without one that would do; and how many were as good */
+  /** Finds a node. @returns the node's index, -1 if none fits; and the number of equally good nodes */
   place(requests: Requests, random: Random): { node: number; ties: number } {
     const ties = this.#scan(requests);
     if (ties === 0) return { node: -1, ties };
@@ -32,7 +32,7 @@ export class FullScan {
     return { node, ties };
   }
 
-  /** The pod counts there. */
+  /** Adds the pod to the node. */
   take(node: number, { cpu, memory, scoredCpu, scoredMemory }: Requests): void {
     const { usedCpu, usedMemory, scoredCpu: countedCpu, scoredMemory: countedMemory, podCount } = this.#columns;
     add(usedCpu, node, cpu);

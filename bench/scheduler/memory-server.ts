@@ -5,7 +5,7 @@ import { realRandom } from '../../base/random.ts';
 import { benchPod } from '../cache/pod.ts';
 import { benchNodes } from './core-cluster.ts';
 
-/* An API server with so many nodes and pods on them (first two arguments). It tells its parent how to reach it. */
+/* An API server with nodes and pods (first two arguments: how many). It sends its address to its parent. */
 const [, , nodes = '0', pods = '0'] = process.argv.map(Number);
 const server = await startApiServer({ clock: realClock, random: realRandom, log: silentLog, version: 'v1.34.0', garbageCollection: false });
 const { storage } = server.hooks;

@@ -7,11 +7,11 @@ const APPS = 5;
 export interface PodShape {
   cpu?: string;
   spec?: Partial<PodSpec>;
-  /** From a PriorityClass, which must be there. */
+  /** Name of a PriorityClass, which must exist. */
   priorityClassName?: string;
 }
 
-/** A pod as a Deployment's: requests, a probe, some environment. @param n - its place among its like */
+/** A pod like that of a Deployment: requests, a probe, some environment. @param n - index of the pod */
 export function benchPod(namespace: string, name: string, n: number, { cpu = '100m', spec = {}, priorityClassName }: PodShape = {}): Pod {
   const probe = { httpGet: { path: '/healthz', port: 8080, scheme: 'HTTP' }, periodSeconds: 10 };
   return {
@@ -42,28 +42,28 @@ const HOSTNAME = 'kubernetes.io/hostname';
 const ZONE = 'topology.kubernetes.io/zone';
 const withAffinity = (affinity: Affinity): PodShape => ({ spec: { affinity } });
 
-/** What is standing before pods are put to a scheduler. */
+/** Pods that run before a scheduler gets its pods. */
 export interface Standing {
-  /** How many, for so many nodes and pods. */
+  /** Number of these pods, for a number of nodes and pods. */
   count: (nodes: number, pods: number) => number;
   shape: (n: number, nodes: readonly string[]) => PodShape;
-  /** Made anew for every turn: what the scheduler does to them cannot be taken back. */
+  /** Created again for every turn: the scheduler's changes of them cannot be undone. */
   anew: boolean;
-  /** Kubelets are there, so that what is deleted goes. */
+  /** Kubelets run, so that deleted pods are removed. */
   kubelets?: boolean;
 }
 
-/** Pods of one sort, put to one scheduler after the other. */
+/** Pods of one kind, for one scheduler after the other. */
 export interface Workload {
-  /** As people read it. */
+  /** Description. */
   text: string;
-  /** Of all pods asked for. */
+  /** Share of the requested number of pods. */
   share: number;
   shape: (n: number, nodes: readonly string[]) => PodShape;
-  /** Of the pods that the scheduler warms up with. @default shape */
+  /** Shape of the pods for the warm-up. @default shape */
   warmUp?: (n: number, nodes: readonly string[]) => PodShape;
   standing?: Standing;
-  /** Each pod has a claim of its own, made and bound before. */
+  /** Each pod has a separate claim, created and bound before. */
   claims?: true;
 }
 
@@ -114,10 +114,10 @@ export const workloads = {
     text: 'preemption',
     share: 0.5,
     shape: () => ({ cpu: '3', priorityClassName: PRIORITY_CLASS }),
-    // Into the room that is left.
+    // Fits into the free resources.
     warmUp: () => ({ cpu: '10m', priorityClassName: PRIORITY_CLASS }),
     standing: {
-      // Two take all but half a cpu of a node.
+      // Two pods use all but half a CPU of a node.
       count: (nodes) => 2 * nodes,
       shape: (n, nodes) => ({ cpu: '3750m', spec: { nodeName: nameAt(nodes, n) } }),
       anew: true,
@@ -152,7 +152,7 @@ export const workloads = {
 
 export type WorkloadName = keyof typeof workloads;
 
-/** @param text - names with commas between; all without. @throws {RangeError} for a name that there is not */
+/** @param text - names separated by commas; undefined: all. @throws {RangeError} for an unknown name */
 export function chosenWorkloads(text: string | undefined): WorkloadName[] {
   const all = Object.keys(workloads) as WorkloadName[];
   if (text === undefined || text === '') return all;

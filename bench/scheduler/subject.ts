@@ -9,7 +9,7 @@ import type { Plan, Subject } from '../subject.ts';
 
 export type Who = 'dkc' | 'kube-scheduler';
 
-/** Starts a scheduler without leader election; it works when this returns. It places pods that name no scheduler. */
+/** Starts a scheduler without leader election and waits until it is ready. It schedules pods with the default scheduler name. */
 export async function startScheduler(who: Who, place: Pick<Place, 'kubeconfig' | 'directory' | 'plane'>): Promise<Subject<Who>> {
   const [port = 0] = await freePorts(1);
   const { directory, plane } = place;
@@ -30,7 +30,7 @@ async function ours({ kubeconfig, port, directory }: Asked): Promise<Plan> {
   return dkcPlan(['scheduler', 'run', `--config=${config}`, `--kubeconfig=${kubeconfig}`], { port, directory });
 }
 
-/** Nodes to score as it comes, which is a share of them on clusters of more than 100. */
+/** kube-scheduler with its default percentageOfNodesToScore: only a share of the nodes on clusters of more than 100. */
 async function theirs({ kubeconfig, port, directory, plane }: Asked): Promise<Plan> {
   if (plane === undefined) throw new TypeError('kube-scheduler works on a real control plane');
   return kubeScheduler({ plane, home: directory, kubeconfig, port });

@@ -13,16 +13,16 @@ import { startScheduler } from './subject.ts';
 import type { Who } from './subject.ts';
 import { watchBinds, type BindTime } from './watch-binds.ts';
 
-/** Pods of one workload, put to one scheduler. */
+/** Results of one scheduler for the pods of one workload. */
 export interface Turn {
   who: Who;
   workload: WorkloadName;
   times: readonly BindTime[];
-  /** When the first pod was sent to the server, in ms since 1970. */
+  /** Time of the first create request, in ms since 1970. */
   fromMs: number;
-  /** Until the server had taken all of them. */
+  /** Time until the server had created all pods. */
   createdMs: number;
-  /** Processor time of the scheduler, until it did next to nothing any more. */
+  /** CPU time of the scheduler until it was idle again. */
   cpuMs: number;
   usage: Usage;
 }
@@ -30,9 +30,9 @@ export interface Turn {
 export interface TurnOptions {
   place: Place;
   nodes: readonly string[];
-  /** Of a workload with a share of 1. */
+  /** Number of pods of a workload with a share of 1. */
   pods: number;
-  /** Of this turn alone. */
+  /** Namespace of this turn only. */
   namespace: string;
 }
 
@@ -40,7 +40,7 @@ const IN_FLIGHT = 64;
 const now = (): number => performance.timeOrigin + performance.now();
 
 /**
- * One turn: the scheduler starts anew, warms up with a tenth, then has so many pods to place as fast as the server takes them. Nothing of it is left.
+ * One turn: a new scheduler process warms up with a tenth of the pods, then schedules all pods as fast as the server creates them. All are deleted afterwards.
  */
 export async function takeTurn(who: Who, workload: WorkloadName, { place, nodes, pods, namespace }: TurnOptions): Promise<Turn> {
   const { client } = place;
@@ -56,7 +56,7 @@ export async function takeTurn(who: Who, workload: WorkloadName, { place, nodes,
   }
   const shapeAt = (n: number): PodShape => shape(n, nodes);
   const kubeconfig = await place.kubeconfig();
-  // Last, so that it is gone before what it would look at changes.
+  // Before the scheduler starts, so that the scheduler is disposed of before the objects that it watches are deleted.
   if (standing?.anew === true) {
     if (standing.kubelets === true) undo.use(await startHollow({ kubeconfig }));
     await addStanding(client, namespace, standing, nodes, pods);
@@ -84,9 +84,9 @@ export async function takeTurn(who: Who, workload: WorkloadName, { place, nodes,
   return { who, workload, times, fromMs, createdMs, cpuMs, usage };
 }
 
-/** Pods that were there before the scheduler was. */
+/** Results for pods that existed before the scheduler started. */
 export interface Backlog extends Pick<Turn, 'who' | 'workload' | 'times' | 'createdMs' | 'usage'> {
-  /** When the scheduler's process was started, in ms since 1970. */
+  /** Start of the scheduler's process, in ms since 1970. */
   startedMs: number;
 }
 
@@ -114,7 +114,7 @@ export async function takeBacklog(who: Who, workload: WorkloadName, { place, nod
   return { who, workload, times, createdMs, startedMs, usage };
 }
 
-/** Makes what is to stand there before; all turns share it unless it is made anew. */
+/** Creates the standing pods; all turns share them, except with `anew`. */
 export async function addStanding(
   client: Client,
   namespace: string,
@@ -145,11 +145,11 @@ async function removeWarm(client: Client, namespace: string): Promise<void> {
 }
 
 const LOOK_MS = 1_000;
-/** In that time; a collection of garbage may fall into it. */
+/** CPU time that counts as idle; allows for one garbage collection. */
 const QUIET_CPU_MS = 50;
 const PATIENCE_MS = 60_000;
 
-/** Resolves when the scheduler does next to nothing any more, or after a minute: one with much that it cannot place may never be at rest. */
+/** Resolves once the scheduler is idle, or after a minute: with many unschedulable pods it may never be idle. */
 async function settled({ usage, user }: Subject<Who>): Promise<void> {
   const from = performance.now();
   for (let before = usage().cpuMs; ;) {

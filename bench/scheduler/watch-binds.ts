@@ -2,15 +2,15 @@ import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
 
-/** When a watch told of a pod, in ms since 1970. */
+/** Times of watch events of a pod, in ms since 1970. */
 export interface BindTime {
-  /** First. */
+  /** First event. */
   seen: number;
-  /** With a node. */
+  /** First event with a node. */
   bound: number;
 }
 
-/** What the watcher is asked: the times of pods whose names begin so, once so many are bound. */
+/** Request to the watcher: the times of pods with this name prefix, once this many are bound. */
 export interface Wanted {
   prefix: string;
   count: number;
@@ -18,15 +18,15 @@ export interface Wanted {
 
 export type Told = { ready: true } | { times: BindTime[] };
 
-/** Somebody who watches pods and has nothing else to do. */
+/** A process that only watches pods. */
 interface Watcher extends AsyncDisposable {
-  /** Ask before the last pod is made; one question at a time. @throws when it takes ten minutes */
+  /** Call before the last pod is created; one call at a time. @throws after ten minutes */
   whenBound(wanted: Wanted): Promise<BindTime[]>;
 }
 
 const PATIENCE_MS = 10 * 60_000;
 
-/** Watches the pods of a namespace in a process of its own; it does when this returns. */
+/** Watches the pods of a namespace in a separate process; resolves when the watch has started. */
 export async function watchBinds(kubeconfig: string, namespace: string): Promise<Watcher> {
   const child = fork(join(import.meta.dirname, 'watcher.ts'), [kubeconfig, namespace]);
   const gone = once(child, 'exit');

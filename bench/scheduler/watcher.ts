@@ -9,13 +9,13 @@ import type { Pod } from '../../scheduler/types.ts';
 import type { Told, Wanted } from './watch-binds.ts';
 
 /*
- * Sees when pods of a namespace appear and when they are bound, in a process of its own: `node watcher.ts KUBECONFIG NAMESPACE`. Told what to wait for, it
- * answers with the times once that many pods are bound.
+ * Records when pods of a namespace are created and bound, in a separate process: `node watcher.ts KUBECONFIG NAMESPACE`. On a request message it
+ * sends the times once that many pods are bound.
  */
 const [, , kubeconfig = '', namespace = ''] = process.argv;
 const times = new Map<string, { seen: number; bound: number | undefined }>();
 let wanted: Wanted | undefined;
-/** Of those waited for. */
+/** Number of bound pods among the requested ones. */
 let bound = 0;
 
 const now = (): number => performance.timeOrigin + performance.now();

@@ -8,7 +8,7 @@ import type { Client } from '../../kube/client/client.ts';
 import { inParallel } from '../daemonset/fleet.ts';
 import { isDone, type Shape, type StatefulSetState } from './state.ts';
 
-/** Hollow nodes that the pods go to, all of a set to one of them: nobody counts their room. */
+/** Number of hollow nodes; all pods of a set run on one node, since hollow nodes have no limits. */
 export const NODES = 20;
 export const nodeNames = 'hollow';
 
@@ -17,20 +17,20 @@ const PATIENCE_MS = 30 * 60_000;
 const nameOf = (n: number): string => `set-${n}`;
 const namesOf = ({ sets }: Shape): string[] => Array.from({ length: sets }, (_, n) => nameOf(n));
 
-/** All sets at once. Resolves when the last one is right. */
+/** Creates all sets at once. Resolves when the last one is done. */
 export async function makeSets(client: Client, namespace: string, shape: Shape): Promise<void> {
   await inParallel(namesOf(shape), IN_FLIGHT, (name, n) => client.create(statefulSets, statefulSet(namespace, name, n, shape)));
   await whenDone(client, namespace, shape, 1);
 }
 
-/** A change of every template that replaces every pod. Resolves when the last set is right. */
+/** Changes every template, which replaces every pod. Resolves when the last set is done. */
 export async function updateSets(client: Client, namespace: string, shape: Shape): Promise<void> {
   const change = { spec: { template: { spec: { containers: [{ name: 'store', image: 'registry.example.com/store:v1.0.1' }] } } } };
   await inParallel(namesOf(shape), IN_FLIGHT, (name) => client.patch(statefulSets, { namespace, name }, change, { type: 'strategic' }));
   await whenDone(client, namespace, shape, 2);
 }
 
-/** All sets; a garbage collector takes their pods. Resolves when the last pod is gone. */
+/** Deletes all sets; a garbage collector deletes their pods. Resolves when the last pod is gone. */
 export async function deleteSets(client: Client, namespace: string, shape: Shape): Promise<void> {
   const body = { propagationPolicy: 'Background' };
   await inParallel(namesOf(shape), IN_FLIGHT, (name) => client.delete(statefulSets, { namespace, name }, { body }));
@@ -42,7 +42,7 @@ function whenDone(client: Client, namespace: string, shape: Shape, generation: n
   return until<StatefulSetState>(client, statefulSets, namespace, ['status'], (all) => all.length === shape.sets && all.every(isRight));
 }
 
-/** Resolves when what a watch tells of a kind is as it should be. @throws when that takes half an hour */
+/** Resolves when the watched objects of a kind fulfill the condition. @throws after half an hour */
 async function until<T extends KubeObject>(
   client: Client,
   resource: Resource,
@@ -58,13 +58,13 @@ async function until<T extends KubeObject>(
   };
   cache.addHandlers('benchmark', { added: look, updated: look, deleted: look });
   const patience = AbortSignal.timeout(PATIENCE_MS);
-  // The first list may have it already.
+  // The first list may already fulfill it.
   void cache.whenSynced(end.signal).then(look, () => {});
   await informers.run(AbortSignal.any([end.signal, patience]));
   if (!end.signal.aborted) throw new Error(`${resource.resource} of ${namespace} are not done after half an hour`);
 }
 
-/** A set as a store's: requests, a probe, a scratch volume; it has no claims, as nobody would bind them. @param n - which of all */
+/** A set like that of a database: requests, a probe, a scratch volume; no claims, since nothing would bind them. @param n - index of the set */
 function statefulSet(namespace: string, name: string, n: number, { replicas, podManagementPolicy }: Shape): KubeObject {
   const metadata = { labels: { app: name, tier: 'store' } };
   const probe = { httpGet: { path: '/healthz', port: 8080, scheme: 'HTTP' }, periodSeconds: 10 };

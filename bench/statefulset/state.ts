@@ -1,6 +1,6 @@
 import type { KubeObject } from '../../kube/api/object.ts';
 
-/** How many sets there are, of how many pods each. */
+/** Number of sets, and of pods in each. */
 export interface Shape {
   sets: number;
   replicas: number;
@@ -19,7 +19,7 @@ export interface StatefulSetState extends KubeObject {
   };
 }
 
-/** As the server has it: every pod is there, ready and of the one revision that is left. @param generation - not before this one */
+/** Whether the status reports all pods as created, ready and of the only revision. @param generation - minimum observed generation */
 export function isDone({ metadata, status = {} }: Readonly<StatefulSetState>, replicas: number, generation: number): boolean {
   const { observedGeneration, currentRevision, updateRevision } = status;
   const counts = [status.replicas, status.readyReplicas, status.currentReplicas, status.updatedReplicas];

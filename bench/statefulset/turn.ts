@@ -17,19 +17,19 @@ export type Parts = Record<(typeof partNames)[number], Part>;
 
 export interface Turn {
   user: User;
-  /** A fifth of the first shape, by a process that has just started. */
+  /** Costs of a fifth of the first shape, for a process that has just started. */
   first: Part;
-  /** One for each shape, in their order. */
+  /** Costs per shape, in order. */
   parts: readonly Parts[];
-  /** At the end. */
+  /** Usage at the end. */
   usage: Usage;
 }
 
 const work: Work = { controller: 'statefulset', workers: 5, workersFlag: '--concurrent-statefulset-syncs' };
 
 /**
- * One subject's turn: a few sets come, change and go, so that its code is warm and its connections are there; then each shape does, and is
- * measured. Nothing of it is left but empty namespaces.
+ * One subject's turn: a few sets are created, updated and deleted, to warm up code and connections; then each shape is
+ * measured the same way. Only empty namespaces are left.
  */
 export async function takeTurn(user: User, site: Site, shapes: readonly Shape[], name: string): Promise<Turn> {
   await using subject = await startController(user, site, work);
@@ -53,7 +53,7 @@ export async function takeTurn(user: User, site: Site, shapes: readonly Shape[],
   return { user, first, parts, usage };
 }
 
-/** What a subject warms up with. */
+/** The shape for the warm-up. */
 export function firstOf(shape: Shape): Shape {
   return { ...shape, sets: Math.ceil(shape.sets / 5), replicas: Math.min(10, shape.replicas) };
 }
