@@ -5,8 +5,8 @@ import { failedOnce, report, whyNoSecondTry } from './second-try.ts';
 import { suites } from './suites.ts';
 
 /**
- * `again.ts DIR`, the last step of `.ci/run`: runs each file that failed once more, with nothing beside it, and prints the last lines of
- * the run: the sum of all closing lines, the slowest files, and what failed, once or twice.
+ * `again.ts DIR`, the last step of `.ci/run`: runs each failed file once more, alone, and prints the last lines of
+ * the run: the sum of all closing lines, the slowest files, and the files that failed once or twice.
  */
 const [dir] = process.argv.slice(2);
 if (dir === undefined) {

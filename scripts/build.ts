@@ -8,8 +8,8 @@ import { pageText } from './page-text.ts';
 import { onlyOwnMetrics, packedLine, packPlugin, unpacker, yamlWhenNeeded, type Pack } from './pack.ts';
 
 /**
- * `npm run build`: everything dkc is, in dist/dkc.js. The result depends on the sources and the commit alone. `--out=DIR` writes elsewhere,
- * `--version=VERSION` builds it as another version than package.json's.
+ * `npm run build`: bundles dkc into dist/dkc.js. The result depends only on the sources and the commit. `--out=DIR` writes to another directory,
+ * `--version=VERSION` overrides the version of package.json.
  */
 const { values } = parseArgs({ options: { out: { type: 'string', default: 'dist' }, version: { type: 'string' } } });
 const { out } = values;
@@ -24,7 +24,7 @@ function commit(): string {
 
 const version = values.version ?? (JSON.parse(readFileSync('package.json', 'utf8')) as { version: string }).version;
 
-/** Files that some bundle below holds. */
+/** Source files of all bundles below. */
 const inputs: string[] = [];
 
 /** One file of CommonJS: see docs/decisions/0006-commonjs-bundle.md. */
@@ -38,12 +38,12 @@ async function bundle(entry: string, plugins: Plugin[], banner = ''): Promise<Ui
     platform: 'node',
     target: 'node24',
     format: 'cjs',
-    // A dynamic import of one of Node's modules as well as a static one becomes require.
+    // Dynamic imports of Node's modules become `require`, like static ones.
     supported: { 'dynamic-import': false },
-    // Names stay, so that a stack trace in a bug report can be read.
+    // Identifiers are kept, so that stack traces in bug reports are readable.
     minifyWhitespace: true,
     minifySyntax: true,
-    // Licenses ship whole, in a file beside the bundle: few packages have them in comments.
+    // Complete licenses are in a separate file, since few packages have them in comments.
     legalComments: 'none',
     define: { 'globalThis.DKC_BUILD': JSON.stringify({ version, commit: commit() }), 'import.meta.url': 'dkcFileUrl' },
     banner: { js: `${banner}const dkcFileUrl=require('node:url').pathToFileURL(__filename).href;` },
@@ -64,12 +64,12 @@ const packs = [packedLine(commands.name, await bundle('cli/every-command.ts', [o
 mkdirSync(out, { recursive: true });
 const code = Buffer.from(agent).toString().trimEnd();
 writeFileSync(join(out, 'dkc.js'), [code, '\n', ...packs].join(''));
-// package.json above says that .js is an ES module; where dkc is installed there is none.
+// The checkout's package.json declares .js files as ES modules; an installed dkc has no package.json above it.
 writeFileSync(join(out, 'package.json'), '{"type":"commonjs"}\n');
 chmodSync(join(out, 'dkc.js'), 0o755);
 const packages = packageDirs(inputs).map(readBundled);
 writeFileSync(join(out, 'THIRD_PARTY_LICENSES'), thirdPartyLicenses(packages));
-// What a software bill of materials is made from.
+// Input for the software bill of materials.
 writeFileSync(
   join(out, 'bundled.json'),
   `${JSON.stringify(

@@ -1,7 +1,7 @@
 import { spawnSync } from 'node:child_process';
 import { importProblems } from './imports.ts';
 
-/** `npm run check`: everything that can be checked without running the product. Runs all parts, then says which failed. */
+/** `npm run check`: all checks that do not run the product. Runs all parts, then reports which ones failed. */
 const parts: { name: string; run: () => boolean }[] = [
   { name: 'types', run: () => tool('tsc', ['--noEmit']) },
   { name: 'lint', run: () => tool('oxlint', ['--type-aware', '--deny-warnings', '--quiet']) },
@@ -22,7 +22,7 @@ function imports(): boolean {
   return problems.length === 0;
 }
 
-/** Whether the faults of `npm run mutants` still fit the sources: the commit that moves a line takes its fault along. */
+/** Whether the faults of `npm run mutants` still match the sources: a commit that changes a line must update its fault. */
 function mutants(): boolean {
   return (
     spawnSync(process.execPath, ['--disable-warning=ExperimentalWarning', 'scripts/mutants.ts', '--check'], { stdio: 'inherit' }).status ===

@@ -1,6 +1,6 @@
 import type { EventData } from 'node:test';
 
-/** What Node's runner says when a test ended, as far as it is used here. */
+/** The used fields of the runner's event at the end of a test. */
 type Ended = Pick<EventData.TestPass, 'file' | 'nesting' | 'details'>;
 
 /** Wall time of one test file in ms, and whether all its tests passed. */
@@ -12,7 +12,7 @@ export interface FileDuration {
 
 /**
  * A reporter for `node --test`: one JSON line for each file, with the sum of its outermost tests, in ms, and whether they passed. For suites whose files
- * share a process, where nobody else can tell the files apart.
+ * share a process, where the output does not separate the files.
  */
 // oxlint-disable-next-line no-default-export -- Node's runner loads the default export of a reporter
 export default async function* durations(events: AsyncIterable<{ type: string; data: unknown }>): AsyncGenerator<string> {

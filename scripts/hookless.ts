@@ -1,6 +1,6 @@
 /**
- * Test files that compute for long in fake time: each runs in a process of its own, without the async hook of Node's test runner (no-test-hooks.ts says
- * why). Suites inside of suites with `before` need the hook: a file with those is none of these.
+ * Test files with long computations in fake time: each runs in a separate process, without the async hook of Node's test runner (reason: no-test-hooks.ts).
+ * Nested suites with `before` need the hook, so a file with them cannot be listed here.
  */
 const files = [
   'agent/stories',

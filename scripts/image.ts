@@ -11,9 +11,9 @@ import { chosen, missingTools } from './package/options.ts';
 import { releaseOf } from './package/tree.ts';
 
 /**
- * `npm run image`: the container image of this checkout as an OCI image layout, dist/image, and as one file beside it, for each architecture under
- * one index; no daemon is needed. `--arch` (repeated) makes fewer, `--fast` compresses little, `--version` calls it another version than
- * package.json's. Two runs at one commit write the same bytes (docs/packages.md).
+ * `npm run image`: the container image of this checkout as an OCI image layout, dist/image, and as a single file, with all architectures under
+ * one index; needs no daemon. `--arch` (repeated) selects architectures, `--fast` compresses less, `--version` overrides the version of
+ * package.json. Two runs at one commit write the same bytes (docs/packages.md).
  */
 const { values } = parseArgs({
   options: {
@@ -26,7 +26,7 @@ const { values } = parseArgs({
 const wanted = chosen(values.arch, archs);
 missingTools('image', wanted, ['apt-get', 'dpkg-deb', 'tar', 'gzip']);
 
-// The mode of a folder is part of a layer.
+// The modes of directories are part of a layer.
 process.umask(0o022);
 const version = values.version ?? (JSON.parse(readFileSync('package.json', 'utf8')) as { version: string }).version;
 const release = releaseOf(version);
@@ -44,7 +44,7 @@ try {
     for (const dir of [lower, upper]) mkdirSync(dir);
     stageBase(lower, arch, scratch);
     await stageProduct(upper, bundle, arch, release, scratch);
-    // Its time is not the commit's: with the same Node.js and the same libraries, the next release has the same layer.
+    // Not the commit's time, so that the next release with the same Node.js and libraries has the same layer.
     const first = layout.layer(lower, { createdBy: 'Node.js, libraries and certificates', epoch: base.epoch, fast, tar });
     const second = layout.layer(upper, { createdBy: `dkc ${version}`, epoch: release.epoch, fast, tar });
     layout.image(arch, USER, [first, second]);

@@ -54,7 +54,7 @@ function apartProblems(): string[] {
   });
 }
 
-/** Every file that `start` pulls in at run time, itself included, with the chain that leads there. */
+/** All files that `start` imports at run time, including itself, each with its chain of imports. */
 function reach(start: string): Map<string, string[]> {
   const seen = new Map<string, string[]>([[start, [start]]]);
   for (const [file, chain] of seen)
@@ -62,7 +62,7 @@ function reach(start: string): Map<string, string[]> {
   return seen;
 }
 
-/** Whether the rules ask this file to be pure: in a pure room unless it is listed, elsewhere if it is listed. */
+/** Whether this file must be pure: in a pure room unless it is listed, elsewhere if it is listed. */
 function isPure(file: string): boolean {
   if (decides.some((rule) => rule.test(file))) return true;
   return pureRooms.includes(roomOf(file)) && !mayDoIO.some((rule) => rule.test(file));
@@ -94,8 +94,8 @@ function lazyProblems(): string[] {
 }
 
 /**
- * Circles of imports that are run while the files load. Types are left out, since they are erased, and `await import()`, which runs later: neither
- * can meet a name that is not there yet.
+ * Import cycles that are active while the files load. Excluded are types, which are erased, and `await import()`, which runs later: neither
+ * can use a name that is not initialized yet.
  */
 function circleProblems(): string[] {
   const problems: string[] = [];
@@ -111,7 +111,7 @@ function circleProblems(): string[] {
   return problems;
 }
 
-/** Everything the import walk finds wrong, a line each. */
+/** All violations of the import rules, a line each. */
 export function importProblems(): string[] {
   const names = files.filter((file) => badNames.test(file)).map((file) => `${file}: name it by what it holds`);
   return [...names, ...directionProblems(), ...apartProblems(), ...purityProblems(), ...circleProblems(), ...lazyProblems()];

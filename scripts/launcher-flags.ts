@@ -2,9 +2,9 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 /**
- * The flags of Node.js that the installed command has, so that the image has them too and benchmarks measure what runs.
- * @param checkout - whose `systemd/dkc` is read; this one by default
- * @throws where the launcher starts dkc.js in a way that this does not know
+ * The Node.js flags of the installed command, for the image and the benchmarks.
+ * @param checkout - checkout whose `systemd/dkc` is read. @default this one
+ * @throws if the launcher does not start dkc.js in the expected form
  */
 export function launcherFlags(checkout = join(import.meta.dirname, '..')): string[] {
   const launcher = readFileSync(join(checkout, 'systemd/dkc'), 'utf8');

@@ -1,20 +1,20 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-/** A package that a bundle holds code of. */
+/** A package whose code is in a bundle. */
 export interface Bundled {
   /** Folder below the checkout, such as `node_modules/yaml`. */
   dir: string;
   name: string;
   version: string;
-  /** SPDX expression of its package.json, where it has one. */
+  /** SPDX expression of its package.json, if any. */
   license: string | undefined;
-  /** Its license files as they are, NOTICE included. */
+  /** Its unchanged license files, including NOTICE. */
   texts: string[];
 }
 
 const LICENSE_FILE = /^(?:licen[cs]e|copying|notice)(?:[-.].*)?$/i;
-/** `node_modules/NAME` or `node_modules/@SCOPE/NAME`, the innermost where packages are nested. */
+/** `node_modules/NAME` or `node_modules/@SCOPE/NAME`, the innermost for nested packages. */
 const PACKAGE_DIR = /^.*node_modules\/(?:@[^/]+\/)?[^/]+(?=\/)/;
 
 /** @param inputs - paths of bundled files, as esbuild's metafile has them @returns folders of packages, each once, sorted */

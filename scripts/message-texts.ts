@@ -2,7 +2,7 @@ import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { sourceTexts, type SourceText } from './source-texts.ts';
 
-/** Folders with texts that a user may read. */
+/** Directories with texts that users may read. */
 export const MESSAGE_FOLDERS = [
   'agent',
   'apiserver',
@@ -15,13 +15,13 @@ export const MESSAGE_FOLDERS = [
   'scripts/package',
   'systemd',
 ];
-/** Tables in a notation of their own, which no user sees. */
+/** Tables in a special notation, which users do not see. */
 const TABLES = /^(?:agent\/config\/gates\/|apiserver\/kinds\/types\/)/;
 
-/** The source of a regular expression, which no one reads as a message. */
+/** Whether the text is the source of a regular expression. */
 const isPattern = (text: string): boolean => /\\\\?[dswbx]|\(\?[:=!<]|\[\^/.test(text);
 
-/** Two words with a blank between them, somewhere outside of `${...}`, of which one at least is written here: `${a} ${b}` is the key of a cache. */
+/** Whether the text has two words separated by a blank, at least one of them outside of `${...}`: `${a} ${b}` is a cache key, not prose. */
 function isProse(text: string): boolean {
   const written = text.replace(/\$\{[^}]*\}/g, 'X');
   const hasWord = /[a-z]{2}/.test(written) || /'[^']*[a-z]{2} [^']*'/.test(text);
@@ -30,7 +30,7 @@ function isProse(text: string): boolean {
 
 const lines = (text: string): SourceText[] => text.split('\n').map((line, index) => ({ line: index + 1, text: line }));
 
-/** What a shell script prints: the quoted texts behind its words for that. */
+/** Texts that a shell script prints: the quoted arguments of its print functions. */
 function printedTexts(script: string): SourceText[] {
   return lines(script).flatMap(({ line, text }) =>
     [...text.matchAll(/\b(?:say|fail|refuse|echo)\s+('[^']*'|"[^"$][^"]*"|"\$[^*][^"]*")/g)].map(([, quoted = '']) => ({
@@ -40,7 +40,7 @@ function printedTexts(script: string): SourceText[] {
   );
 }
 
-/** The beginning of what an ActionError or a StoreError says: its verb is one word, and its object may be a variable. */
+/** First parts of messages of ActionError and StoreError: the verb is a single word, and the object may be a variable. */
 function failuresOf(code: string): SourceText[] {
   const thrown = /(?:Action|Store)Error\(\s*'([^']+)',\s*(?:'([^']*)'|`([^`]*)`|([\w.]+))/g;
   return [...code.matchAll(thrown)].map(({ 1: action = '', 2: plain, 3: template, 4: name = '', index }) => ({
@@ -49,7 +49,7 @@ function failuresOf(code: string): SourceText[] {
   }));
 }
 
-/** The texts of an HTML page and those of its attributes that are read. */
+/** The texts of an HTML page, and of its readable attributes. */
 function pageTexts(html: string): SourceText[] {
   return lines(html).flatMap(({ line, text }) => [
     ...[...text.matchAll(/(?:aria-label|placeholder|content)="([^"]*)"/g)].map(([, found = '']) => ({ line, text: found })),
@@ -57,7 +57,7 @@ function pageTexts(html: string): SourceText[] {
   ]);
 }
 
-/** Sentences of a file, and parts of them: too many rather than too few. */
+/** Sentences of a file, and parts of sentences; in doubt a text is included. */
 export function textsOf(file: string): SourceText[] {
   const text = readFileSync(file, 'utf8');
   if (/\.[jt]s$/.test(file)) return [...sourceTexts(text)].filter((found) => isProse(found.text)).concat(failuresOf(text));
@@ -66,7 +66,7 @@ export function textsOf(file: string): SourceText[] {
   return printedTexts(text);
 }
 
-/** Files of these folders that have such texts, in the order of their names. */
+/** Files in these directories that may have such texts, sorted by name. */
 export function messageFiles(folders: readonly string[]): string[] {
   const patterns = folders.flatMap((folder) => [
     `${folder}/**/*.ts`,

@@ -5,9 +5,9 @@ import { allFlags } from '../cli/args/parse.ts';
 import { MESSAGE_FOLDERS, messageFiles, textsOf } from './message-texts.ts';
 
 /**
- * `npm run messages [-- FOLDER..]`: all that dkc can say on one page, for somebody who reads only that: the help of every command, then every text of the
- * source that is a sentence or part of one (errors, hints, log messages, events, states, descriptions of the CRDs, alerts), what the scripts of units and
- * packages print, agent.yaml, and the fleet page, by file and line. Too many rather than too few. The help's own texts are not printed twice.
+ * `npm run messages [-- FOLDER..]`: all texts of dkc on one page, for review: the help of every command, then every text of the
+ * source that is a sentence or part of one (errors, hints, log messages, events, states, descriptions of the CRDs, alerts), the output of scripts of units and
+ * packages, agent.yaml, and the fleet page, by file and line. In doubt a text is included. Texts of the help are not printed twice.
  */
 const folders = process.argv.slice(2);
 const WIDTH = 110;

@@ -44,10 +44,10 @@ const { values: options } = parseArgs({
   },
 });
 
-/** Survivors that were there when they were measured last. */
+/** Survivors of the last measurement. */
 interface Known {
   commit: string;
-  /** Which of the faults were tried there. */
+  /** Faults that were tried in it. */
   measured?: string;
   survivors: { id: string; why?: string }[];
 }

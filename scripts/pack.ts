@@ -2,12 +2,12 @@ import { brotliCompressSync, constants } from 'node:zlib';
 import type { Plugin } from 'esbuild';
 
 /**
- * Keeps the agent small in a bundle of one file. What only other commands need is bundled by itself, compressed, and put behind the code as
- * comment lines (`//dkc:NAME BASE64`), which the engine skips. An `import()` of it becomes a call of `dkcUnpack(NAME)`.
+ * Keeps the agent small although the bundle is one file. Code that only other commands need is bundled separately, compressed, and appended as
+ * comment lines (`//dkc:NAME BASE64`), which the engine skips. An `import()` of this code becomes a call of `dkcUnpack(NAME)`.
  */
 export interface Pack {
   name: string;
-  /** Import paths that lead into it, as the importing file writes them. */
+  /** Import paths of the pack's modules, as written in the importing files. */
   paths: RegExp;
 }
 
@@ -42,17 +42,17 @@ export const unpacker = `globalThis.dkcUnpack = (name) => {
   return packed.exports;
 };`;
 
-/** The line that goes behind the code. */
+/** The line that is appended to the code. */
 export function packedLine(name: string, code: Uint8Array): string {
-  // The engine keeps a text that has one other character with two bytes for each.
+  // A single non-ASCII character makes the engine store the whole text with two bytes per character.
   if (code.some((byte) => byte > 0x7f)) throw new Error(`the code of ${name} is not all ASCII: write other characters as \\u escapes`);
   const quality = { params: { [constants.BROTLI_PARAM_QUALITY]: 9 } };
   return `//dkc:${name} ${brotliCompressSync(code, quality).toString('base64')}\n`;
 }
 
 /**
- * Leaves out of prom-client what reads the process itself: it brings OpenTelemetry and cluster along, and dkc counts nothing of that.
- * @param kinds - what stays besides Counter, Gauge and Registry
+ * Removes prom-client's default metrics of the process, which bring OpenTelemetry and cluster, and which dkc does not use.
+ * @param kinds - metric types to keep besides Counter, Gauge and Registry
  */
 export const onlyOwnMetrics = (...kinds: readonly 'Histogram'[]): Plugin => ({
   name: 'only-own-metrics',
@@ -73,8 +73,8 @@ export const onlyOwnMetrics = (...kinds: readonly 'Histogram'[]): Plugin => ({
 });
 
 /**
- * Puts the YAML library off until its first use: nearly every file that an agent reads is plain enough for a reader of ours
- * (agent/config/yaml/read-simple-yaml.ts), and then the library costs neither start nor memory.
+ * Loads the YAML library on first use: nearly every file of an agent is simple enough for our reader
+ * (agent/config/yaml/read-simple-yaml.ts), and then the library costs neither start time nor memory.
  */
 export const yamlWhenNeeded: Plugin = {
   name: 'yaml-when-needed',

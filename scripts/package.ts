@@ -11,8 +11,8 @@ import { releaseOf, stage } from './package/tree.ts';
 
 /**
  * `npm run package`: packages of this checkout in dist/packages, for each architecture and format, with SHA256SUMS and bills of materials beside
- * them. `--arch`, `--format` (repeated) make fewer, `--fast` compresses little, `--version` calls it another version than package.json's,
- * `--download-base=URL` is where krew downloads from.
+ * them. `--arch`, `--format` (repeated) select some, `--fast` compresses less, `--version` overrides the version of package.json,
+ * `--download-base=URL` sets the URL from which krew downloads.
  * Two runs at one commit write the same bytes (docs/packages.md).
  */
 const { values } = parseArgs({
@@ -29,7 +29,7 @@ const { values } = parseArgs({
 const wanted = { archs: chosen(values.arch, archs), formats: chosen(values.format, Object.keys(formats) as Format[]) };
 missingTools('package', wanted.archs);
 
-// The mode of a folder is part of a package.
+// The modes of directories are part of a package.
 process.umask(0o022);
 const version = values.version ?? (JSON.parse(readFileSync('package.json', 'utf8')) as { version: string }).version;
 const release = releaseOf(version);
@@ -48,7 +48,7 @@ try {
   rmSync(scratch, { recursive: true, force: true });
 }
 
-/** The manifest names the archives that were made now, by their hashes. */
+/** Writes the krew manifest with the hashes of the archives of this run. */
 function krewFile(): string {
   const file = join(values.out, 'dkc.krew.yaml');
   const archives = wanted.archs.map((arch) => ({ arch, file: pluginName(version, arch) }));

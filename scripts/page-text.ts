@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import type { Plugin } from 'esbuild';
 import { pageAssetNames } from '../cli/controllers/page-assets.ts';
 
-/** Puts the files of the fleet page into the bundle, where the source reads them from their folder. */
+/** Embeds the files of the fleet page in the bundle; the source reads them from their directory. */
 export const pageText: Plugin = {
   name: 'page-text',
   setup: (build) => {

@@ -2,18 +2,18 @@ import { appendFileSync, existsSync, mkdirSync, readFileSync, writeFileSync } fr
 import { join, relative } from 'node:path';
 import type { FileDuration } from './durations-reporter.ts';
 
-/** How one run of one test file ended. */
+/** Result of one run of a test file. */
 export interface FileRun extends FileDuration {
   suite: string;
-  /** Processor time, in ms; absent for files that share a process. */
+  /** CPU time, in ms; absent for files that share a process. */
   cpuMs?: number;
-  /** Where all that its process printed is kept; absent for files that passed in a process they shared. */
+  /** Path of the output of its process; absent for files that passed in a shared process. */
   output?: string;
 }
 
 /**
- * A folder that keeps how the files of several suites ended: lines of JSON, appended by processes that may run side by side, and what each file
- * printed.
+ * A directory with the results of the files of several suites: lines of JSON, which concurrent processes append, and the output of each
+ * file.
  */
 export class Records {
   readonly #dir: string;
@@ -34,10 +34,10 @@ export class Records {
   }
 
   /**
-   * Files that shared a process.
-   * @param lines - of durations-reporter.ts
-   * @param text - all that the process printed
-   * @returns those that failed
+   * Adds files that shared a process.
+   * @param lines - output of durations-reporter.ts
+   * @param text - all output of the process
+   * @returns the failed files
    */
   addShared(suite: string, lines: string, text: string): FileRun[] {
     const failed: FileRun[] = [];
@@ -49,7 +49,7 @@ export class Records {
     return failed;
   }
 
-  /** Closing lines of a whole run, for the sum at the end. */
+  /** Adds the closing lines of a whole run, for the sum at the end. */
   addClosing(closing: ReadonlyMap<string, number>): void {
     this.#append('closings', [...closing]);
   }

@@ -1,17 +1,17 @@
-/** The house rules that `npm run check` walks the imports for. Data only. */
+/** The rules for imports that `npm run check` enforces. Data only. */
 
-/** Rooms from the door down. A file may import its own room and any room on a lower line, never one beside it. */
+/** Rooms (top-level directories) by level. A file may import its own room and any room on a lower level, but no other room on its level. */
 export const levels: readonly (readonly string[])[] = [
   ['test', 'bench', 'scripts'],
   ['cli'],
-  // The rollout controller validates and compares kubelet configurations, and reads what agents report.
+  // Above agent: the rollout controller validates and compares kubelet configurations, and reads what agents report.
   ['controllers'],
   ['agent', 'scheduler', 'apiserver', 'deploy'],
   ['kube'],
   ['base'],
 ];
 
-/** Folders that others in their room do without: what is at `from` may not import what is at `to`, types included. */
+/** Forbidden imports within a room: files in `from` may not import files in `to`, including types. */
 export const apart: readonly { from: RegExp; to: RegExp }[] = [
   {
     from: /^scheduler\/(cycle\.ts$|informers\.ts$|(core|cache|config|engine|extenders|plugins|pod|preempt|queue|volumes)\/)/,
@@ -25,8 +25,8 @@ export const apart: readonly { from: RegExp; to: RegExp }[] = [
 export const pureRooms: readonly string[] = ['agent', 'controllers', 'scheduler', 'apiserver', 'deploy', 'kube', 'base'];
 
 /**
- * Files that may do I/O: read the clock, the disk, the network, chance or the process, or import a file that does. Everything else in `pureRooms`
- * is pure, so that it is tested with values: a new planner is checked from its first day.
+ * Files that may do I/O: read the clock, the disk, the network, chance or the process, or import a file that does. All other files in `pureRooms`
+ * must be pure, so that tests need only values; this applies to new files at once.
  */
 export const mayDoIO: readonly RegExp[] = [
   /^base\/(changing-files|clock|disk|exec|line-log|lock|pino-log|random)\.ts$/,
@@ -56,7 +56,7 @@ export const mayDoIO: readonly RegExp[] = [
   /^scheduler\/extenders\/(chain|extender|post)\.ts$/,
 ];
 
-/** Pure files of rooms in which the others may do I/O. */
+/** Pure files in rooms whose other files may do I/O. */
 export const decides: readonly RegExp[] = [
   /^kube\/client\/(json-bytes|kubeconfig|limits|list-decoder|watch-loop)\.ts$/,
   /^cli\/doctor\/(check\.ts$|node\/|cluster\/)/,
@@ -65,7 +65,7 @@ export const decides: readonly RegExp[] = [
   /^cli\/support-bundle\/(bounds\.ts$|redact\/)/,
 ];
 
-/** Node modules that compute and do not reach out. */
+/** Node modules that only compute, without I/O. */
 export const harmless = new Set([
   'node:crypto',
   'node:path',
@@ -78,7 +78,7 @@ export const harmless = new Set([
   'croner',
 ]);
 
-/** What a file that decides must not say: the world arrives as a parameter. */
+/** Code that a pure file must not contain: clock, disk, network and so on are parameters. */
 export const worldly: readonly { pattern: RegExp; what: string }[] = [
   { pattern: /\bDate\.now\(|\bnew Date\(\s*\)|\bperformance\.now\(/, what: 'reads the clock' },
   { pattern: /\bMath\.random\(|\brandomUUID\(|\brandomBytes\(/, what: 'draws random numbers' },
@@ -91,5 +91,5 @@ export const worldly: readonly { pattern: RegExp; what: string }[] = [
 /** Packages that cost the agent memory and start time: reached by `await import()` only. */
 export const lazyOnly = new Set(['yargs', '@kubernetes/client-node', 'diff', 'write-file-atomic']);
 
-/** Libraries of our own are named by what they hold. */
+/** File names that do not describe their content. */
 export const badNames = /(^|\/)(utils?|helpers?|misc|common)\.ts$/;

@@ -5,21 +5,21 @@ import { isHookless } from './hookless.ts';
 
 export interface Ended {
   code: number;
-  /** All that was printed, on either stream. */
+  /** Output on both streams. */
   text: string;
-  /** Processor time of the run and of all processes that it waited for, in ms; a guess where two runs end at once. */
+  /** CPU time of the run and of its ended children, in ms; an estimate if two runs end at the same time. */
   cpuMs: number;
 }
 
 export const SHARED = '--test-isolation=none';
-/** Linux tells programs times in hundredths of a second, whatever its own clock. */
+/** Linux reports times to programs in hundredths of a second, independent of its own clock. */
 const TICK_MS = 10;
 const withoutHook = ['--require', join(import.meta.dirname, 'no-test-hooks.ts')];
 
-/** Runs test files with Node's runner: in one process with the option SHARED, else each in its own. @param echo - print as it comes, besides keeping the text */
+/** Runs test files with Node's runner: in one process with the option SHARED, else each in a separate one. @param echo - also print the output at once */
 export function runFiles(files: readonly string[], options: readonly string[], echo: boolean): Promise<Ended> {
   const flags = !options.includes(SHARED) && files.every(isHookless) ? [...withoutHook, ...options] : options;
-  // A runner that finds this variable takes itself for a test of another runner.
+  // With this variable a runner would behave as a test of another runner.
   const env = { ...process.env, NODE_TEST_CONTEXT: undefined };
   const child = spawn(process.execPath, [...flags, '--test', ...files], { stdio: ['inherit', 'pipe', 'pipe'], env });
   let text = '';
@@ -36,7 +36,7 @@ export function runFiles(files: readonly string[], options: readonly string[], e
 
 let counted = 0;
 
-/** What the kernel has added to the processor time of this process's children since the last call, in ms; proc(5) says which fields of stat have it. */
+/** CPU time that the kernel has added for this process's children since the last call, in ms; proc(5) documents the fields of stat. */
 function sinceLastChild(): number {
   const ticks = readFileSync('/proc/self/stat', 'utf8').split(') ')[1]?.split(' ').slice(13, 15) ?? []; // prettier-ignore
   const all = ticks.reduce((sum, one) => sum + Number(one), 0) * TICK_MS;

@@ -1,13 +1,13 @@
 import type { FileRun } from './records.ts';
 
-/** More files than this that fail on their first run are no chance: the run ends at once. */
+/** More failed files than this are not a coincidence: the run ends without a second try. */
 const MAX_SECOND_TRIES = 2;
 const SLOWEST = 20;
 
 /** Files that failed on their first run. */
 export const failedOnce = (runs: readonly FileRun[]): FileRun[] => runs.filter(({ passed, output }) => !passed && output !== undefined);
 
-/** @returns why no file gets a second try; undefined where they all do */
+/** @returns why no file gets a second try; undefined: all of them do */
 export function whyNoSecondTry(failed: readonly FileRun[]): string | undefined {
   if (failed.length <= MAX_SECOND_TRIES) return undefined;
   const names = failed.map(({ file }) => file).join(', ');

@@ -6,7 +6,7 @@ export interface SourceText {
   text: string;
 }
 
-/** After one of these a slash divides; after anything else it begins a regular expression. */
+/** A slash after one of these characters is a division; after any other it starts a regular expression. */
 const ENDS_A_VALUE = /[\w$)\]]$/;
 const WORDS_BEFORE_A_PATTERN = /\b(?:return|case|typeof|of|in|do|else)$/;
 
@@ -25,7 +25,7 @@ export function* sourceTexts(code: string): Generator<SourceText> {
   }
 }
 
-/** Where the token at `at` ends. Only what may hold quotes or slashes is a token of more than one character. */
+/** End of the token at `at`. Only tokens that may contain quotes or slashes have more than one character. */
 function endOfToken(code: string, at: number, before: string): number {
   const rest = (pattern: RegExp): number => {
     pattern.lastIndex = at;

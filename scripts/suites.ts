@@ -5,18 +5,18 @@ import { SHARED } from './run-files.ts';
 export interface Suite {
   files: () => string[];
   options: string[];
-  /** Processes that share the files; 0 gives each file a process, one after the other. */
+  /** Number of processes that share the files; 0: each file has a separate process, one after the other. */
   shared: number;
 }
 
-/** Few processes for the unit tests: a process per file would cost more than the tests. Two share them, since they only compute. */
+/** Few processes for the unit tests, since a process per file would cost more than the tests. Two share them, since they only compute. */
 const unit: Suite = {
   files: () => globSync(['test/unit/**/*.test.ts', 'test/suites/embedded/**/*.test.ts']),
   options: [SHARED, '--test-timeout=300000'],
   shared: Math.min(2, availableParallelism()),
 };
 
-/** File after file: each has a machine or a control plane that no other may disturb. */
+/** One file after the other: each has a machine or a control plane that other files must not disturb. */
 const slow = (name: string, timeoutMs: number): Suite => ({
   files: () => globSync(`test/suites/${name}/**/*.test.ts`),
   options: ['--test-concurrency=1', `--test-timeout=${timeoutMs}`],

@@ -9,9 +9,9 @@ import { failedOnce, report, whyNoSecondTry } from './second-try.ts';
 import { suites, type Suite } from './suites.ts';
 
 /**
- * `npm test` and its slower siblings: `test.ts SUITE [FILE...] [OPTION...]`. Node's own runner does the work; this names the files.
- * With DKC_TEST_RECORDS=DIR, as in CI, a failed file is left to `again.ts`, which runs it a second time. DKC_TEST_LINES=N plays N files
- * of a slow suite side by side, as CI does where they mostly wait.
+ * `npm test` and its slower siblings: `test.ts SUITE [FILE...] [OPTION...]`. Selects the files for Node's test runner.
+ * With DKC_TEST_RECORDS=DIR, as in CI, a failed file is left to `again.ts`, which runs it a second time. DKC_TEST_LINES=N runs N files
+ * of a slow suite concurrently, as CI does for suites that mostly wait.
  */
 const PARTS_EACH = 4;
 
@@ -28,10 +28,10 @@ const kept = process.env['DKC_TEST_RECORDS'];
 const scratch = mkdtempSync(join(tmpdir(), 'dkc-tests-'));
 const records = new Records(kept ?? scratch);
 process.exitCode = await (suite.shared > 0 ? together(suite) : oneByOne());
-// What a failed file printed stays.
+// The output of failed files is kept.
 if (process.exitCode === 0) rmSync(scratch, { recursive: true });
 
-/** More parts than processes, so that none waits long for the slowest; every so many files, since neighbors tend to take as long as each other. */
+/** More parts than processes, so that none waits long for the slowest; files are dealt in turn, since neighbors tend to take equally long. */
 async function together({ shared }: Suite): Promise<number> {
   const sharing = files.filter((file) => !isHookless(file));
   const parts = [
@@ -51,20 +51,20 @@ async function together({ shared }: Suite): Promise<number> {
       const one = await runFiles(part, [...options.filter((option) => !apart || option !== SHARED), ...flags], false);
       process.stdout.write(one.text);
       const failed = existsSync(durations) ? records.addShared(name, readFileSync(durations, 'utf8'), one.text) : [];
-      // A process that ended before its tests did, say.
+      // For example, a process that exited before its tests ended.
       unexplained ||= one.code !== 0 && failed.length === 0;
       if (failed.length > 0) records.addClosing(withoutFailed(closingLines(one.text)));
       ended.push(one);
     }
   };
   await Promise.all(Array.from({ length: shared }, work));
-  // Far above, between what passed: again at the end, where people look.
+  // Repeated at the end, since above they are lost among passed tests.
   process.stdout.write(ended.map(failingTests).join(''));
   closing(ended);
   return kept === undefined || unexplained ? Math.max(0, ...ended.map(({ code }) => code)) : leftToAgain();
 }
 
-/** @returns 0 where `again.ts` decides, since so few files failed that it may be chance */
+/** @returns 0 if `again.ts` decides, since so few files failed that it may be a coincidence */
 function leftToAgain(): number {
   const why = whyNoSecondTry(failedOnce(records.runs()));
   if (why !== undefined) console.error(why);
@@ -96,7 +96,7 @@ async function oneByOne(): Promise<number> {
   return leftToAgain();
 }
 
-/** Adds up what Node's runner printed at the end of each process. */
+/** Adds up the summaries of Node's runner of all processes. */
 function closing(ended: readonly Ended[]): void {
   const closings = ended.map(({ text }) => closingLines(text));
   for (const [at, one] of closings.entries()) if (ended[at]?.code === 0) records.addClosing(one);

@@ -2,18 +2,18 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 
-/** A line of output, and when it came, in ms since the start. */
+/** A line of output, and its time, in ms since the start. */
 export interface Said {
   atMs: number;
   line: string;
 }
 
-/** What a person types for it. */
+/** The command shown in the recording. */
 export const COMMAND = 'npm run demo';
 export const COLUMNS = 126;
 export const ROWS = 27;
 
-/** Plays `dkc demo` from the source, for real. @throws where it does not end with 0 */
+/** Runs `dkc demo` from the source. @throws unless it exits with 0 */
 export async function playDemo(): Promise<Said[]> {
   const began = performance.now();
   const child = spawn(process.execPath, ['cli/main.ts', 'demo'], {
@@ -30,7 +30,7 @@ export async function playDemo(): Promise<Said[]> {
   return said;
 }
 
-/** As an asciicast of version 2: a line of JSON about it, and one for each line of output. */
+/** An asciicast of version 2: a JSON header, and one line per line of output. */
 export function castOf(said: readonly Said[]): string {
   const header = { version: 2, width: COLUMNS, height: ROWS, command: COMMAND, title: 'dkc demo' };
   return [header, ...said.map(({ atMs, line }) => [atMs / 1000, 'o', `${line}\r\n`])].map((part) => `${JSON.stringify(part)}\n`).join('');
@@ -44,7 +44,7 @@ export function readCast(text: string): Said[] {
   });
 }
 
-/** A line without what differs from run to run: times, ages, versions of objects, names that are drawn, ports, widths of columns. */
+/** A line without values that differ between runs: times, ages, resource versions, random names, ports, column widths. */
 export const comparable = ({ line }: Pick<Said, 'line'>): string =>
   line
     .replace(/\/\S*\/dkc-demo-\w+/g, '/tmp/dkc-demo-X')

@@ -6,10 +6,10 @@ const EDGE = 16;
 const BAR = 30;
 const WIDTH = Math.ceil(COLUMNS * CHARACTER) + 2 * EDGE;
 const HEIGHT = BAR + ROWS * LINE + EDGE;
-/** Nobody reads faster; and nobody wants to look at nothing for longer. */
+/** Minimum time per line, for reading, and maximum time without a new line. */
 const LEAST_MS = 140;
 const MOST_MS = 1_500;
-/** The end stays for so long, then it begins anew. */
+/** Time for which the end is shown before the animation restarts. */
 const HOLD_MS = 8_000;
 
 const style = `
@@ -31,7 +31,7 @@ const style = `
 
 const escaped = (text: string): string => text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
 
-/** When each line is shown, in ms: as it came, but for pauses that are too short to read or too long to wait for. */
+/** Time at which each line is shown, in ms: as recorded, with pauses within the limits above. */
 function shownAt(said: readonly Said[]): number[] {
   let at = 0;
   let before = 0;
@@ -43,8 +43,8 @@ function shownAt(said: readonly Said[]): number[] {
 }
 
 /**
- * The recording as a picture that moves: a terminal in which line after line appears and the first ones leave at the top. It moves by CSS alone, so that it plays
- * where scripts may not. Who wants less motion sees the end.
+ * The recording as an animated picture: a terminal in which lines appear and scroll. Animated only by CSS, so that it plays
+ * where scripts are forbidden. With reduced motion only the end is shown.
  */
 export function terminalSvg(said: readonly Said[]): string {
   const lines = [`$ ${COMMAND}`, ...said.map(({ line }) => line)];

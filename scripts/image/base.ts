@@ -10,11 +10,11 @@ interface Pinned {
   version: string;
   /** SPDX expression. */
   license: string;
-  /** Of the .deb. */
+  /** SHA-256 of the .deb. */
   sha256: Record<Arch, string>;
 }
 
-/** Debian's packages that the first layer has files of, and the time of that layer in s: that of the newest of them. */
+/** Debian packages with files in the first layer, and the time of the layer, in s: that of the newest package. */
 export const base = JSON.parse(readFileSync(join(import.meta.dirname, 'base.json'), 'utf8')) as {
   suite: string;
   epoch: number;
@@ -29,7 +29,7 @@ const multiarch: Record<Arch, { triplet: string; loader: string }> = {
   arm64: { triplet: 'aarch64-linux-gnu', loader: '/lib/ld-linux-aarch64.so.1' },
 };
 
-/** What Node.js is linked with (`ldd`), by package. */
+/** Libraries that Node.js needs (`ldd`), by package. */
 const libraries: Record<string, readonly string[]> = {
   libc6: ['libc.so.6', 'libm.so.6', 'libdl.so.2', 'libpthread.so.0'],
   'libstdc++6': ['libstdc++.so.6'],
@@ -37,13 +37,13 @@ const libraries: Record<string, readonly string[]> = {
 };
 
 const cacheDir = (): string => process.env['DKC_CACHE'] ?? join(homedir(), '.cache/dkc');
-/** A version has an epoch behind a colon, which apt writes as %3a in names of files. */
+/** The epoch of a version is followed by a colon, which apt writes as %3a in file names. */
 const fileName = (name: string, version: string): string => `${name}_${version.replace(':', '%3a')}`;
 
 /**
- * The folders of Debian's packages for `arch`, unpacked, by name. apt, which downloads them, checks Debian's signature, and `base.json` the bytes. They
- * are kept in the cache ($DKC_CACHE, else ~/.cache/dkc).
- * @throws {Error} where a package is not to be had any more, or has other bytes
+ * Directories of the unpacked Debian packages for `arch`, by name. apt verifies Debian's signature, `base.json` has the hashes. The packages
+ * are cached ($DKC_CACHE, else ~/.cache/dkc).
+ * @throws {Error} if a package is no longer available, or has another hash
  */
 function debianPackages(arch: Arch, scratch: string): Map<string, string> {
   const cache = join(cacheDir(), `debian-${arch}`);
@@ -74,7 +74,7 @@ function debianPackages(arch: Arch, scratch: string): Map<string, string> {
   );
 }
 
-/** The libraries, certificates and Node.js of the first layer, below `root`. */
+/** Writes libraries, certificates and Node.js of the first layer to `root`. */
 export function stageBase(root: string, arch: Arch, scratch: string): void {
   const packages = debianPackages(arch, scratch);
   const dirOf = (name: string): string => packages.get(name) ?? '';
@@ -95,7 +95,7 @@ export function stageBase(root: string, arch: Arch, scratch: string): void {
   const link = join(root, loader.replace(/^\/lib\//, '/usr/lib/'));
   mkdirSync(dirname(link), { recursive: true });
   symlinkSync(`/usr/lib/${triplet}/${basename(loader)}`, link);
-  // For the installer of nodes: Node.js itself cannot change its root.
+  // For the node installer, since Node.js has no chroot call.
   put('/usr/sbin/chroot', 0o755, readFileSync(join(dirOf('coreutils'), 'usr/sbin/chroot')));
   const mozilla = join(dirOf('ca-certificates'), 'usr/share/ca-certificates');
   const certificates = globSync('mozilla/*.crt', { cwd: mozilla }).toSorted();
@@ -105,11 +105,11 @@ export function stageBase(root: string, arch: Arch, scratch: string): void {
   // Without it the C library asks DNS before /etc/hosts.
   put('/etc/nsswitch.conf', 0o644, 'hosts: files dns\n');
   for (const [name, dir] of packages) {
-    // Of a library of GCC it is a link to that of gcc-12-base.
+    // For libraries of GCC this is a link to the file of gcc-12-base.
     const copyright = join(dir, 'usr/share/doc', name, 'copyright');
     if (existsSync(copyright)) put(`/usr/share/doc/${name}/copyright`, 0o644, readFileSync(copyright));
   }
-  // Those that the files of copyright refer to.
+  // Licenses that the copyright files refer to.
   for (const name of ['GPL-2', 'GPL-3', 'LGPL-2.1', 'LGPL-3', 'MPL-2.0', 'Apache-2.0', 'GFDL-1.2']) {
     const path = `/usr/share/common-licenses/${name}`;
     put(path, 0o644, readFileSync(join(dirOf('base-files'), path)));
@@ -121,7 +121,7 @@ export function stageBase(root: string, arch: Arch, scratch: string): void {
   chmodSync(join(root, 'tmp'), 0o1777);
 }
 
-/** For the bill of materials. */
+/** Components for the bill of materials. */
 export function baseComponents(arch: Arch): Component[] {
   return Object.entries(base.packages).map(([name, { version, license, sha256 }]) => ({
     name,

@@ -2,12 +2,12 @@ import { createHash } from 'node:crypto';
 import type { Arch } from '../package/node-binary.ts';
 import type { Release } from '../package/tree.ts';
 
-/** What points to a blob: https://github.com/opencontainers/image-spec, descriptor.md. */
+/** A reference to a blob: https://github.com/opencontainers/image-spec, descriptor.md. */
 export interface Descriptor {
   mediaType: string;
   /** `sha256:HEX`. */
   digest: string;
-  /** In bytes. */
+  /** Size in bytes. */
   size: number;
   platform?: { architecture: Arch; os: 'linux' };
   annotations?: Record<string, string>;
@@ -15,7 +15,7 @@ export interface Descriptor {
 
 export interface Layer {
   descriptor: Descriptor;
-  /** Of the archive before it was compressed. */
+  /** Digest of the uncompressed archive. */
   diffId: string;
   createdBy: string;
 }
@@ -39,7 +39,7 @@ export const jsonBytes = (value: unknown): Uint8Array => Buffer.from(JSON.string
 
 const time = (epoch: number): string => new Date(epoch * 1000).toISOString().replace('.000Z', 'Z');
 
-/** Annotations of the index and labels of the image are the same. */
+/** Annotations of the index, and labels of the image. */
 export const labelsOf = ({ version, commit, epoch }: Release): Record<string, string> => ({
   'org.opencontainers.image.title': 'dkc',
   'org.opencontainers.image.description': 'Dynamic Kubelet Config: controllers, scheduler and installer of nodes',
@@ -49,7 +49,7 @@ export const labelsOf = ({ version, commit, epoch }: Release): Record<string, st
   'org.opencontainers.image.licenses': 'Apache-2.0',
 });
 
-/** What a runtime is told: started as the numeric user, with `dkc` and the arguments of the pod. */
+/** Configuration for the runtime: runs as the numeric user, `dkc` with the arguments of the pod. */
 export function imageConfig(arch: Arch, user: number, release: Release, layers: readonly Layer[]): object {
   return {
     created: time(release.epoch),
@@ -60,7 +60,7 @@ export function imageConfig(arch: Arch, user: number, release: Release, layers: 
       Env: [
         'PATH=/usr/bin:/usr/sbin',
         'SSL_CERT_FILE=/etc/ssl/certs/ca-certificates.crt',
-        // What the first list of a large cache took of glibc's heap goes back to the system (docs/cache.md).
+        // glibc returns heap memory to the system after the first list of a large cache (docs/cache.md).
         'MALLOC_ARENA_MAX=1',
         'MALLOC_TRIM_THRESHOLD_=65536',
       ],

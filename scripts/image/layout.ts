@@ -5,7 +5,7 @@ import type { Arch } from '../package/node-binary.ts';
 import type { Release } from '../package/tree.ts';
 import { describe, digestOf, imageConfig, imageIndex, imageManifest, jsonBytes, labelsOf, layoutText, mediaTypes, type Descriptor, type Layer } from './documents.ts'; // prettier-ignore
 
-/** An OCI image layout in a folder, which is made anew. */
+/** An OCI image layout in a directory, which is created again. */
 export class ImageLayout {
   readonly dir: string;
   readonly #release: Release;
@@ -20,8 +20,8 @@ export class ImageLayout {
   }
 
   /**
-   * A folder as a layer. @param epoch - the time of all that is in it, in s @param fast - compress little
-   * @param tar - where the archive may be written for as long as it is needed
+   * Adds a directory as a layer. @param epoch - time of all its files, in s @param fast - compress less
+   * @param tar - path for the temporary archive
    */
   layer(root: string, of: { createdBy: string; epoch: number; fast: boolean; tar: string }): Layer {
     const env = { PATH: process.env['PATH'], LC_ALL: 'C.UTF-8', TZ: 'UTC' };
@@ -35,14 +35,14 @@ export class ImageLayout {
     return { descriptor, diffId, createdBy: of.createdBy };
   }
 
-  /** The image of one architecture. */
+  /** Adds the image of one architecture. */
   image(arch: Arch, user: number, layers: readonly Layer[]): void {
     const config = this.#blob(mediaTypes.config, jsonBytes(imageConfig(arch, user, this.#release, layers)));
     const manifest = this.#blob(mediaTypes.manifest, jsonBytes(imageManifest(config, layers, this.#release)));
     this.#manifests.push({ ...manifest, platform: { architecture: arch, os: 'linux' } });
   }
 
-  /** One index for all of them, under the name of the version. @returns its digest */
+  /** Writes one index for all images, named like the version. @returns its digest */
   finish(): string {
     const index = this.#blob(mediaTypes.index, jsonBytes(imageIndex(this.#manifests, labelsOf(this.#release))));
     const named = { ...index, annotations: { 'org.opencontainers.image.ref.name': this.#release.version } };
@@ -50,7 +50,7 @@ export class ImageLayout {
     return index.digest;
   }
 
-  /** The same as one file. */
+  /** Writes the layout as a single file. */
   archive(file: string): void {
     const sorted = ['--format=ustar', '--sort=name', '--owner=0', '--group=0', '--numeric-owner', '--mode=u=rwX,go=rX', `--mtime=@${this.#release.epoch}`]; // prettier-ignore
     execFileSync('tar', ['-C', this.dir, ...sorted, '-cf', file, 'blobs', 'index.json', 'oci-layout']);

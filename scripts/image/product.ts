@@ -6,15 +6,15 @@ import { sbom, stage, type Release } from '../package/tree.ts';
 import { launcherFlags } from '../launcher-flags.ts';
 import { baseComponents } from './base.ts';
 
-/** Where the image has the package of a node. */
+/** Directory in the image with the package for nodes. */
 const PACKAGE = '/usr/lib/dkc/package';
-/** Of the package, what the image has in the same place for itself: Node.js is not in it twice. */
+/** Files of the package that the image itself also has at these paths, so that Node.js is stored only once. */
 const shared = new Set(['/usr/lib/dkc/node', '/usr/lib/dkc/dkc.js']);
 const doc = '/usr/share/doc/dkc';
 
 /**
- * No shell is in the image: the script of the package could not run.
- * @throws where the launcher has several flags of Node.js: the first line of a script takes one
+ * The launcher of the image. The package's script cannot run, since the image has no shell.
+ * @throws if the package's launcher has several Node.js flags: a `#!` line takes only one
  */
 function entry(): string {
   const flags = launcherFlags();
@@ -23,7 +23,7 @@ function entry(): string {
   return `#!/usr/lib/dkc/node ${flags.join('')}\nrequire('/usr/lib/dkc/dkc.js');\n`;
 }
 
-/** Whose files are in the first layer, and where their sources are. */
+/** Notice about the Debian files in the first layer, and their sources. */
 const debianNotice = (arch: Arch): string => `
 ${'='.repeat(80)}
 
@@ -34,7 +34,7 @@ ${baseComponents(arch)
   .map(({ name, version, license }) => `${name} ${version}: ${license}\n`)
   .join('')}`;
 
-/** What is above the first layer: the bundle, and the package that the installer of nodes brings. @param scratch - a folder of its own */
+/** Writes the files above the first layer: the bundle, and the package for the node installer. @param scratch - an empty directory */
 export async function stageProduct(root: string, bundle: string, arch: Arch, release: Release, scratch: string): Promise<void> {
   const packaged = join(scratch, `package-${arch}`);
   const entries = await stage(packaged, bundle, arch, release);

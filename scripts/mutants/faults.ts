@@ -1,13 +1,13 @@
 import { stripTypeScriptTypes } from 'node:module';
 
-/** A mistake that somebody could make in the source: one literal piece of one file, and what stands there instead. */
+/** A possible mistake in the source: one literal piece of one file, and its replacement. */
 export interface Fault {
-  /** Unique over all rooms; stays when the file moves or its words change. */
+  /** Unique over all rooms; stays the same when the file is moved or changed. */
   id: string;
   room: string;
   /** Path from the root. */
   file: string;
-  /** Literal text that occurs exactly once in the file; lines after its first may be indented in any way there. */
+  /** Literal text that occurs exactly once in the file; the indentation of all lines but the first is ignored. */
   pattern: string;
   replacement: string;
   /** What a user would notice. */
@@ -18,11 +18,11 @@ export interface Fault {
  * Reads the faults of one room. Four kinds of line, a blank line between two faults, `#` for a comment:
  *
  *     @ ID FILE
- *     - the pattern; several such lines are joined by line ends
- *     + the replacement; none takes the pattern away
+ *     - the pattern; several such lines are joined by newlines
+ *     + the replacement; without one the pattern is removed
  *     = the effect
  *
- * @throws {Error} when a fault lacks a part, with its first line
+ * @throws {Error} if a fault lacks a part, with its first line
  */
 export function parseFaults(room: string, text: string): Fault[] {
   const blocks = text.split(/\n{2,}/).map((block) => block.split('\n').filter((line) => line !== '' && !line.startsWith('#')));
@@ -42,7 +42,7 @@ function parseFault(room: string, lines: readonly string[]): Fault {
   return fault;
 }
 
-/** The text with the fault in it. @throws {Error} when the pattern does not occur exactly once, or the result is not TypeScript */
+/** The text with the fault. @throws {Error} unless the pattern occurs exactly once and the result is TypeScript */
 export function plant({ id, file, pattern, replacement }: Fault, text: string): string {
   const found = new RegExp(pattern.split('\n').map(literally).join('\\n[ \\t]*'), 'g');
   const count = text.match(found)?.length ?? 0;

@@ -1,7 +1,7 @@
 import { existsSync, globSync, readFileSync } from 'node:fs';
 import { basename, dirname, join, normalize } from 'node:path';
 
-/** Which files a tree's tests reach: by imports, and by paths in strings, as where a test starts a program. */
+/** The files that a tree's tests reach: by imports, and by paths in strings, as in tests that start a program. */
 export class Reach {
   readonly #root: string;
   readonly #tests: readonly string[];
@@ -14,7 +14,7 @@ export class Reach {
   }
 
   /**
-   * Tests that reach `file`, the likeliest to notice a fault first: those of its mirror, of its folder, of its room, then by the number of imports between.
+   * Tests that reach `file`, those most likely to detect a fault first: the mirrored test, tests of its directory, of its room, then by distance in imports.
    * @param everywhere - also unit tests of other rooms
    */
   testsOf(file: string, everywhere: boolean): string[] {
@@ -30,7 +30,7 @@ export class Reach {
       .map(({ test }) => test);
   }
 
-  /** Imports between the two, Infinity where there is no way. */
+  /** Number of imports between the two; Infinity: not reachable. */
   #distance(from: string, to: string): number {
     const seen = new Map([[from, 0]]);
     for (const [file, steps] of seen) {

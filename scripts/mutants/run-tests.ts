@@ -3,12 +3,12 @@ import { join, relative, resolve } from 'node:path';
 import { createInterface } from 'node:readline';
 import type { TestEnded } from './reporter.ts';
 
-/** How a run of test files ended: at its first failure, without one, or not in time. */
+/** Result of a run of test files: passed, stopped at the first failure, or timed out. */
 export type Run = { outcome: 'passed' } | { outcome: 'failed' | 'timeout'; file: string | undefined; test: string | undefined };
 
 /**
- * Runs test files of a tree in one process and ends it, with all that it started, at the first failure.
- * @param silenceMs - longest time in which no test ends
+ * Runs test files of a tree in one process, and kills it with all its children at the first failure.
+ * @param silenceMs - maximum time without the end of a test
  */
 export async function runTests(root: string, files: readonly string[], silenceMs: number): Promise<Run> {
   const reporter = resolve('scripts/mutants/reporter.ts');
@@ -49,7 +49,7 @@ function testEnded(line: string): TestEnded | undefined {
   }
 }
 
-/** Ends what is left of a process group; nothing is, as a rule. */
+/** Kills the rest of a process group, which is usually empty. */
 function endGroup(pid: number | undefined): void {
   if (pid === undefined) return;
   try {

@@ -3,11 +3,11 @@ import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writ
 import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 
-/** A copy of the project's files in a scratch directory, which faults are planted into. `node_modules` is a link to the real one. */
+/** A copy of the project's files in a temporary directory, for planting faults. `node_modules` is a link to the real one. */
 export class Tree {
   readonly root = mkdtempSync(join(tmpdir(), 'dkc-mutants-'));
 
-  /** @param commit - where the files come from; without it, the working tree as it is */
+  /** @param commit - source of the files; undefined: the working tree */
   constructor(commit: string | undefined) {
     if (commit === undefined) copyWorkingTree(this.root);
     else execFileSync('tar', ['-x', '-C', this.root], { input: execFileSync('git', ['archive', commit], { maxBuffer: 1 << 30 }) });

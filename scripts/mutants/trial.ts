@@ -4,12 +4,12 @@ import type { Reach } from './reach.ts';
 import { runTests, type Run } from './run-tests.ts';
 import type { Tree } from './tree.ts';
 
-/** What became of one fault. `unreadable`: the pattern no longer fits the file. */
+/** Result of one fault. `unreadable`: the pattern no longer matches the file. */
 export interface Result extends Pick<Fault, 'id' | 'file' | 'effect'> {
   outcome: 'caught' | 'timeout' | 'survived' | 'unreadable';
-  /** The test file and the test that failed, or what is wrong with the pattern. */
+  /** The test file and the failed test, or the error of the pattern. */
   by?: string;
-  /** How many test files ran. */
+  /** Number of test files that ran. */
   files: number;
   ms: number;
 }
@@ -17,15 +17,15 @@ export interface Result extends Pick<Fault, 'id' | 'file' | 'effect'> {
 export interface TrialOptions {
   /** Also tests of other rooms. */
   everywhere: boolean;
-  /** Longest time in which no test ends, in ms. */
+  /** Maximum time without the end of a test, in ms. */
   silenceMs: number;
 }
 
-/** Files that start together: few at first, since the nearest tests notice most faults. */
+/** Number of files in the first run: few, since the nearest tests detect most faults. */
 const FIRST = 3;
 const NEXT = 12;
 
-/** Plants one fault after the other into a tree of its own and runs the tests that reach it. */
+/** Plants one fault after the other into a separate tree, and runs the tests that reach it. */
 export class Trials {
   readonly #tree: Tree;
   readonly #reach: Reach;
@@ -33,7 +33,7 @@ export class Trials {
   /** Whether a test file passes without any fault. */
   readonly #sound: Map<string, boolean>;
 
-  /** @param sound - shared by the trials of several trees; filled here */
+  /** @param sound - cache shared by the trials of several trees; this class fills it */
   constructor(tree: Tree, reach: Reach, options: TrialOptions, sound: Map<string, boolean>) {
     this.#tree = tree;
     this.#reach = reach;
@@ -83,7 +83,7 @@ export class Trials {
     }
   }
 
-  /** A test that fails without a fault catches nothing. It is asked once. */
+  /** Whether a test passes without a fault: otherwise its failure proves nothing. Runs each test once. */
   async #isSound(test: string): Promise<boolean> {
     const known = this.#sound.get(test);
     if (known !== undefined) return known;

@@ -6,16 +6,16 @@ import { pluginName } from './krew.ts';
 import { SETTINGS, type Entry, type Release } from './tree.ts';
 
 export interface Made {
-  /** Files of the package, below a folder that stands for `/`. */
+  /** Directory with the files of the package, as below `/`. */
   root: string;
   entries: readonly Entry[];
   arch: Arch;
   release: Release;
-  /** Where packages go. */
+  /** Output directory. */
   out: string;
-  /** A folder for what is in the making. */
+  /** Temporary directory. */
   scratch: string;
-  /** Compress little, for tests. */
+  /** Compress less, for tests. */
   fast: boolean;
 }
 
@@ -29,7 +29,7 @@ const DESCRIPTION = [
 const packageVersion = (version: string): string => version.replace('-', '~');
 
 const template = (name: string): string => readFileSync(join('systemd/package', name), 'utf8');
-/** A script with the steps that all of them share. */
+/** A script with the shared steps inserted. */
 const withSteps = (name: string): string => template(name).replaceAll('#steps#', () => template('steps.sh').trimEnd());
 
 const run = (made: Made, program: string, ...args: string[]): void =>
@@ -38,16 +38,16 @@ const run = (made: Made, program: string, ...args: string[]): void =>
     env: { PATH: process.env['PATH'], HOME: made.scratch, LC_ALL: 'C.UTF-8', TZ: 'UTC', SOURCE_DATE_EPOCH: String(made.release.epoch) },
   });
 
-/** With times and modes, those of folders as well, which Node.js would not keep. */
+/** Copies a tree with times and modes, also of directories, which Node.js does not preserve. */
 const copyTree = (from: string, to: string): void => void execFileSync('cp', ['-a', '-T', from, to]);
 
-/** By dpkg-deb. */
+/** Builds a .deb with dpkg-deb. */
 export function deb(made: Made): string {
   const { release, arch, scratch, out, fast } = made;
   const [dir, version] = [join(scratch, 'deb'), packageVersion(release.version)];
   const control = join(dir, 'DEBIAN');
   copyTree(made.root, dir);
-  // Debian's zsh looks elsewhere.
+  // Debian's zsh reads completions from another directory.
   mkdirSync(join(dir, 'usr/share/zsh/vendor-completions'));
   cpSync(join(dir, 'usr/share/zsh/site-functions/_dkc'), join(dir, 'usr/share/zsh/vendor-completions/_dkc'));
   rmSync(join(dir, 'usr/share/zsh/site-functions'), { recursive: true });
@@ -78,7 +78,7 @@ ${DESCRIPTION.map((line) => ` ${line}\n`).join('')}`,
 
 const rpmArch: Record<Arch, string> = { amd64: 'x86_64', arm64: 'aarch64' };
 
-/** By rpmbuild, which has nothing to build. */
+/** Builds an .rpm with rpmbuild, which only packs the files. */
 export function rpm(made: Made): string {
   const { release, arch, scratch, out, fast, entries, root } = made;
   const [top, version] = [join(scratch, 'rpm'), packageVersion(release.version)];
@@ -118,7 +118,7 @@ export function rpm(made: Made): string {
     _rpmfilename: 'dkc.rpm',
   };
   const flags = Object.entries(defines).flatMap(([name, value]) => ['--define', `${name} ${value}`]);
-  // rpmbuild empties its buildroot: it gets a copy.
+  // A copy, since rpmbuild empties its buildroot.
   copyTree(root, join(top, 'root'));
   run(made, 'rpmbuild', '--quiet', '-bb', '--noclean', '--target', `${rpmArch[arch]}-linux`, '--buildroot', join(top, 'root'), ...flags, join(top, 'dkc.spec')); // prettier-ignore
   const file = join(out, `dkc-${version}-1.${rpmArch[arch]}.rpm`);
@@ -126,10 +126,10 @@ export function rpm(made: Made): string {
   return file;
 }
 
-/** What install.sh puts in place, in this order. */
+/** Files that install.sh installs, in this order. */
 export const manifestText = (entries: readonly Entry[]): string => entries.map(({ mode, path }) => `${mode} ${path}\n`).join('');
 
-/** For `sha256sum -c`, run in the folder that stands for `/`. */
+/** Input for `sha256sum -c`, run in the directory that stands for `/`. */
 export const sumsText = (root: string, entries: readonly Entry[]): string =>
   entries
     .filter(({ mode }) => mode !== '0777')
@@ -138,7 +138,7 @@ export const sumsText = (root: string, entries: readonly Entry[]): string =>
 
 export const installScript = (): string => withSteps('install.sh');
 
-/** By tar, with install.sh in it. */
+/** Builds the tarball with install.sh. */
 export function tarball(made: Made): string {
   const { release, arch, scratch, out, fast, entries, root } = made;
   const name = `dkc-${release.version}-linux-${arch}`;
@@ -155,7 +155,7 @@ export function tarball(made: Made): string {
   return `${file}.gz`;
 }
 
-/** By tar: kubectl's plugin alone, for krew, with the Node.js beside it that its launcher starts. */
+/** Builds the tarball for krew: only kubectl's plugin, and the Node.js that its launcher starts. */
 export function plugin(made: Made): string {
   const { release, arch, scratch, out, fast, root } = made;
   const dir = join(scratch, 'krew');

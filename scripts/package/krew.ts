@@ -1,6 +1,6 @@
 import type { Arch } from './node-binary.ts';
 
-/** Whoever publishes the archives says where: a manifest with this one installs nothing. */
+/** Placeholder for the publisher's URL: a manifest with it cannot install anything. */
 export const EXAMPLE_BASE = 'https://dkc.invalid/releases';
 
 export const pluginName = (version: string, arch: Arch): string => `kubectl-dkc-${version}-linux-${arch}.tar.gz`;
@@ -13,9 +13,9 @@ export interface Archive {
 }
 
 /**
- * The manifest that `kubectl krew install --manifest=dkc.krew.yaml` takes: an archive for each platform, by its hash. Linux alone, since the archive
- * holds a Node.js.
- * @param of - base: where the archives are, without a slash at the end
+ * The manifest for `kubectl krew install --manifest=dkc.krew.yaml`: an archive per platform, with its hash. Only Linux, since the archive
+ * contains Node.js.
+ * @param of - base: URL of the archives, without a trailing slash
  * @see https://krew.sigs.k8s.io/docs/developer-guide/plugin-manifest/
  */
 export function krewManifest({ version, archives, base }: { version: string; archives: readonly Archive[]; base: string }): string {

@@ -8,7 +8,7 @@ interface About {
   date: string;
 }
 
-/** What a line of a manual page may not begin with or hold: backslashes, minus signs and leading dots mean something to roff. */
+/** Escapes text for roff, in which backslashes, minus signs and leading dots have a meaning. */
 const roff = (text: string): string =>
   text
     .replaceAll('\\', '\\e')
@@ -28,7 +28,7 @@ const exitStatus = items([
   ['3', 'operation failed'],
 ]);
 
-/** The manual page of one command, from what its `--help` is made of. @returns file name and text */
+/** The manual page of one command, from the data of its `--help`. @returns file name and text */
 export function commandPage(
   entry: Entry,
   command: Command,
@@ -58,7 +58,7 @@ export function commandPage(
   return [`${pageName(entry.name)}.1`, text.join('')];
 }
 
-/** `dkc(1)`: every command by its section. */
+/** `dkc(1)`: all commands by section. */
 export function overviewPage(entries: readonly Entry[], about: About): [string, string] {
   const shown = entries.filter(({ hidden }) => hidden !== true);
   const groups = [...new Set(shown.map(({ group }) => group))];

@@ -8,27 +8,27 @@ export const archs = ['amd64', 'arm64'] as const;
 export type Arch = (typeof archs)[number];
 
 interface Pinned {
-  /** On npm. */
+  /** Name of the npm package. */
   package: string;
   /** The archive of nodejs.org that has this binary, and its SHA-256 in the SHASUMS256.txt of that release. */
   release: string;
   releaseSha256: string;
-  /** Of `bin/node` in that archive. */
+  /** SHA-256 of `bin/node` in that archive. */
   sha256: string;
 }
 
-/** Binaries of Node.js as its makers released them: docs/packages.md says where the figures are from. */
+/** Released binaries of Node.js; docs/packages.md describes the source of the hashes. */
 export const pinnedNode = JSON.parse(readFileSync(join(import.meta.dirname, 'node.json'), 'utf8')) as {
   version: string;
   binaries: Record<Arch, Pinned>;
 };
 
-/** GNU binutils of Debian, for either machine on either machine. */
+/** `strip` of Debian's GNU binutils for each architecture, on any machine. */
 const strips: Record<Arch, string> = { amd64: 'x86_64-linux-gnu-strip', arm64: 'aarch64-linux-gnu-strip' };
 
 export const sha256 = (bytes: Uint8Array): string => createHash('sha256').update(bytes).digest('hex');
 
-/** @throws {Error} where `bytes` are not the released binary */
+/** @throws {Error} if `bytes` are not the released binary */
 export function checkBinary(bytes: Uint8Array, arch: Arch, from: string): void {
   const [seen, wanted] = [sha256(bytes), pinnedNode.binaries[arch].sha256];
   if (seen !== wanted) {
@@ -38,7 +38,7 @@ export function checkBinary(bytes: Uint8Array, arch: Arch, from: string): void {
   }
 }
 
-/** @throws {Error} where the tarball of npm is not the one that package-lock.json names */
+/** @throws {Error} if the npm tarball does not match package-lock.json */
 export function checkIntegrity(tarball: Uint8Array, name: string): void {
   const lock = JSON.parse(readFileSync('package-lock.json', 'utf8')) as { packages: Record<string, { integrity?: string }> };
   const wanted = lock.packages[`node_modules/${name}`]?.integrity;
@@ -47,8 +47,8 @@ export function checkIntegrity(tarball: Uint8Array, name: string): void {
 }
 
 /**
- * The folder of npm's package with the Node.js of `arch`. npm installs that of this machine; the other one is downloaded by `npm pack`, which runs
- * no script, compared with the lock file, and kept in the cache ($DKC_CACHE, else ~/.cache/dkc).
+ * The directory of the npm package with Node.js for `arch`. npm installs the one for this machine; `npm pack`, which runs no scripts, downloads the
+ * other one, which is verified against the lock file and cached ($DKC_CACHE, else ~/.cache/dkc).
  */
 export function nodePackage(arch: Arch): string {
   const { package: name } = pinnedNode.binaries[arch];
@@ -76,12 +76,12 @@ function downloaded(name: string): string {
   }
 }
 
-/** Without symbols: a seventh less, and what backtraces of native code lose. */
+/** Strips symbols: a seventh smaller, but without names in native backtraces. */
 export function stripped(from: string, to: string, arch: Arch): void {
   execFileSync(strips[arch], ['--strip-all', '-o', to, from]);
 }
 
-/** The programs that packages are made with, and the Debian package that has each. */
+/** The programs for building packages, each with its Debian package. */
 export function toolsFor(arch: Arch): Record<string, string> {
   const binutils = arch === 'amd64' ? 'binutils-x86-64-linux-gnu' : 'binutils-aarch64-linux-gnu';
   return { [strips[arch]]: binutils, 'dpkg-deb': 'dpkg', rpmbuild: 'rpm', tar: 'tar', gzip: 'gzip' };

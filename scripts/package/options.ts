@@ -1,14 +1,14 @@
 import { execFileSync } from 'node:child_process';
 import { toolsFor, type Arch } from './node-binary.ts';
 
-/** @throws {Error} for a name that is not known */
+/** @throws {Error} for an unknown name */
 export function chosen<Name extends string>(names: readonly string[], known: readonly Name[]): Name[] {
   const wrong = names.find((name) => !known.includes(name as Name));
   if (wrong !== undefined) throw new Error(`unknown ${wrong}; known: ${known.join(', ')}`);
   return known.filter((name) => names.includes(name));
 }
 
-/** Ends the process with 3 where a program is missing that `npm run COMMAND` needs. @param only - these of the programs that packages are made with */
+/** Exits with 3 if a program is missing that `npm run COMMAND` needs. @param only - check only these programs */
 export function missingTools(command: string, archs: readonly Arch[], only?: readonly string[]): void {
   const tools = Object.entries({ ...Object.assign({}, ...archs.map(toolsFor)), 'apt-get': 'apt' } as Record<string, string>);
   const needed = tools.filter(([tool]) => (only ? only.includes(tool) || tool.endsWith('-strip') : tool !== 'apt-get'));

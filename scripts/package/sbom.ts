@@ -1,12 +1,12 @@
-/** What goes into a package: code in the bundle, and Node.js beside it. */
+/** A component of a package: code in the bundle, or Node.js. */
 export interface Component {
   name: string;
   version: string;
   /** SPDX expression. */
   license: string | undefined;
-  /** As package-lock.json has it: `sha512-BASE64`. */
+  /** Hash from package-lock.json: `sha512-BASE64`. */
   integrity?: string | undefined;
-  /** Hex, of the file that is shipped from another place than npm. */
+  /** Hash in hex, for a file that does not come from npm. */
   sha256?: string;
   /** Package URL. */
   purl: string;
@@ -20,8 +20,8 @@ const hashes = ({ integrity, sha256 }: Component): { alg: string; content: strin
 ];
 
 /**
- * Software bill of materials, CycloneDX 1.6. Without a serial number and with the commit's time, so that two builds write the same bytes.
- * @param of - `name`, `version` of the package and what its commit was
+ * Software bill of materials, CycloneDX 1.6. It has no serial number and the commit's time, so that two builds write the same bytes.
+ * @param of - version, commit, time and architecture of the package
  */
 export function bom(of: { version: string; commit: string; epoch: number; arch: string }, components: readonly Component[]): string {
   const root = { type: 'application', 'bom-ref': 'dkc', name: 'dkc', version: of.version, licenses: [{ expression: 'Apache-2.0' }] };

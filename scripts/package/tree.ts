@@ -14,7 +14,7 @@ export interface Release {
   /** As semver. */
   version: string;
   commit: string;
-  /** Time of the commit, in s: the time of every file. */
+  /** Time of the commit, in s; all files have this time. */
   epoch: number;
 }
 
@@ -22,21 +22,21 @@ export interface Release {
 export interface Entry {
   /** Absolute, on the node. */
   path: string;
-  /** Octal digits; of a link `0777`. */
+  /** Octal digits; `0777` for a link. */
   mode: string;
 }
 
 const DROP_IN = '/usr/lib/systemd/system/kubelet.service.d/20-dkc.conf';
 export const SETTINGS = '/etc/dkc/agent.yaml';
 
-/** The settings that a package brings: those of the project, with the credentials that a kubeadm node has. */
+/** The settings file of a package: the project's, with the path of a kubeadm node's credentials. */
 export function packagedSettings(text: string): string {
   const lines = text.replace('# kubeconfig: /etc/dkc/kubeconfig', 'kubeconfig: /etc/kubernetes/kubelet.conf');
   if (lines === text) throw new Error('systemd/agent.yaml has no line "# kubeconfig: /etc/dkc/kubeconfig" to put the packaged value in');
   return lines;
 }
 
-/** Below `root`, all files of the package. `bundle` is where `npm run build` wrote to. @returns them in the order in which they are put in place */
+/** Writes all files of the package to `root`. @param bundle - output of `npm run build` @returns the files in the order of installation */
 export async function stage(root: string, bundle: string, arch: Arch, release: Release): Promise<Entry[]> {
   const entries: Entry[] = [];
   const put = (path: string, mode: string, bytes: string | Uint8Array): void => {
@@ -75,7 +75,7 @@ export async function stage(root: string, bundle: string, arch: Arch, release: R
   );
   put(`${doc}/copyright`, '0644', COPYRIGHT);
   put(`${doc}/sbom.cdx.json`, '0644', sbom(bundle, arch, release, sha256(readFileSync(join(root, 'usr/lib/dkc/node')))));
-  // Last: from here on a kubelet that starts wants an agent.
+  // Last, since with this file a starting kubelet starts the agent.
   copy(DROP_IN, '0644', 'systemd/kubelet.service.d/20-dkc.conf');
   chmodSync(join(root, 'etc/dkc'), 0o700);
   sameTime(root, release.epoch);
@@ -101,7 +101,7 @@ const notice = (thirdParty: string, node: string): string =>
     `/usr/lib/dkc/node is Node.js ${pinnedNode.version}, stripped, under these licenses.\n\n${node}`,
   ].join(RULE);
 
-/** In Debian's format. The texts themselves are beside it. */
+/** Copyright in Debian's format; the license texts are in separate files. */
 const COPYRIGHT = `Format: https://www.debian.org/doc/packaging-manuals/copyright-format/1.0/
 Upstream-Name: dynamic-kubelet-config
 Comment: NOTICE beside this file has the licenses of all packages that dkc.js holds code of, and those of Node.js and what it contains.
@@ -112,7 +112,7 @@ License: Apache-2.0
  On Debian systems the text of the Apache License 2.0 is in /usr/share/common-licenses/Apache-2.0; it is also in LICENSE beside this file.
 `;
 
-/** Of the bundle, Node.js, and what else is with them. */
+/** Bill of materials of the bundle, Node.js, and `more`. */
 export function sbom(bundle: string, arch: Arch, release: Release, nodeSha256: string, more: readonly Component[] = []): string {
   const bundled = JSON.parse(readFileSync(join(bundle, 'bundled.json'), 'utf8')) as {
     dir: string;
@@ -136,7 +136,7 @@ export function sbom(bundle: string, arch: Arch, release: Release, nodeSha256: s
   return bom({ ...release, arch }, [...once.values(), node, ...more]);
 }
 
-/** Every file and folder has the time of the commit. */
+/** Sets the time of all files and directories to that of the commit. */
 function sameTime(root: string, epoch: number): void {
   for (const path of globSync('**', { cwd: root })) {
     const at = join(root, path);
@@ -146,7 +146,7 @@ function sameTime(root: string, epoch: number): void {
   utimesSync(root, epoch, epoch);
 }
 
-/** What `git` says of the checkout. SOURCE_DATE_EPOCH wins over the time of the commit. @throws {Error} without history and without that variable */
+/** The release of the checkout, from `git`. SOURCE_DATE_EPOCH overrides the time of the commit. @throws {Error} without history and without this variable */
 export function releaseOf(version: string): Release {
   const git = (...args: string[]): string => execFileSync('git', args, { encoding: 'utf8' }).trim();
   const given = process.env['SOURCE_DATE_EPOCH'];
