@@ -61,6 +61,9 @@ const RETRY = { base: 1_000, cap: 60_000, jitter: 0 };
 /** Without its copy nothing is assigned. */
 const needsNoCopy = (action: Action): boolean => isOfRevision(action) || action.do === 'give-back';
 
+/** One that has taken the place of another goes on though that cannot be deleted. */
+const isOfCopy = (action: Action): boolean => isOfRevision(action) && action.do !== 'delete-revision';
+
 /**
  * Objects of a rollout that could not be written, why, and when each is tried again. A webhook may refuse in other words each time: the status, which has them,
  * would change at each try, and bring the next one.
@@ -76,7 +79,7 @@ export class Unwritten {
   /** Of what is planned, what may be tried now. @param now - monotonic */
   due(actions: readonly Action[], now: Millis): readonly Action[] {
     const isHeld = (action: Action): boolean => now < (this.#objects.get(objectOf(action))?.until ?? 0);
-    const isWaiting = actions.some((action) => isOfRevision(action) && isHeld(action));
+    const isWaiting = actions.some((action) => isOfCopy(action) && isHeld(action));
     return actions.filter((action) => !isHeld(action) && (!isWaiting || needsNoCopy(action)));
   }
 
@@ -109,9 +112,15 @@ export async function execute(by: Executor, rules: Rules, actions: readonly Acti
   const failed = (action: Action, error: unknown): void => void failures.push({ object: objectOf(action), error });
   const wakeUps: WakeUp[] = [];
   const until = by.clock.monotonic() + TOUCH_MS;
-  for (const action of actions)
-    if (isOfRevision(action)) await executeRevision(by, rules, action, signal).catch((error: unknown) => failed(action, error));
-  const isDone = (action: Action): action is OnNode => !isOfRevision(action) && (failures.length === 0 || needsNoCopy(action));
+  let isWaiting = false;
+  for (const action of actions) {
+    if (!isOfRevision(action)) continue;
+    await executeRevision(by, rules, action, signal).catch((error: unknown) => {
+      failed(action, error);
+      isWaiting ||= isOfCopy(action);
+    });
+  }
+  const isDone = (action: Action): action is OnNode => !isOfRevision(action) && (!isWaiting || needsNoCopy(action));
   const tried = await slowStart(
     actions.filter(isDone),
     async (action) => {

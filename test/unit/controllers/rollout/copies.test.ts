@@ -90,6 +90,16 @@ test('what is refused in other words each time is tried less and less often, up 
   await world.phase('web', 'Complete');
 });
 
+test('an old copy that may not be deleted keeps no node from the next revision', async () => {
+  await using world = await fleetOf(1);
+  const no = new ApiError({ method: 'DELETE', path: '/', host: 'test' }, { code: 403, reason: 'Forbidden', message: 'no' });
+  world.between = (seen, pass) => (seen.verb === 'delete' && seen.resource === 'configmaps' ? Promise.reject(no) : pass());
+  await world.roll('web', { revisionHistoryLimit: 0 });
+  await world.phase('web', 'Complete');
+  for (const maxPods of [121, 122, 123]) await next(world, maxPods);
+  assert.match((await world.rollout('web')).status?.message ?? '', /; ConfigMap dkc-system\/web-[0-9a-f]{10}: no/);
+});
+
 test('a node under drain is given back while there is no copy to go on with, and drained again once there is', async () => {
   await using world = await fleetOf(1);
   await world.addPod('app', 'node-0', { finalizers: ['example.com/stays'] });
