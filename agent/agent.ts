@@ -28,6 +28,7 @@ import { TrialWatch } from './trial/trial.ts';
 import { watchNodeFiles } from './watch/watch-files.ts';
 import type { Disk } from '../base/disk.ts';
 import { ActionError, describeError, errorCode } from '../base/errors.ts';
+import { aborted } from '../base/waiting.ts';
 import { type HeldLock, LockError } from '../base/lock.ts';
 
 /** How long a starting agent waits for the previous agent to exit, in ms. */
@@ -160,13 +161,7 @@ export async function runAgent(options: AgentOptions, world: AgentWorld): Promis
     activeRecord.notice('local-config', outcome.localProblem ?? null);
     const checkpointGc = new CheckpointGC({ options, disk, log, store, configState });
     // Written at once, in parallel with all other pending writes: on a slow disk systemd kills the agent before all of them are done.
-    let isNoted = false;
-    const note = async (): Promise<void> => {
-      if (isNoted || !world.stop.aborted) return;
-      isNoted = true;
-      await noteStop(cleanStop, thisBoot.bootId, options, world);
-    };
-    const noted = shutdown.left().then(note);
+    const noted = aborted(world.stop).then(() => noteStop(cleanStop, thisBoot.bootId, options, world));
     await loops({
       options,
       world,
@@ -184,9 +179,8 @@ export async function runAgent(options: AgentOptions, world: AgentWorld): Promis
       kubelet,
       slowDisk,
     });
-    await Promise.all([activeRecord.settled(), noted]);
-    // systemd may stop the agent while it exits for another reason.
-    await note();
+    await activeRecord.settled();
+    if (world.stop.aborted) await noted;
     log.info('agent exiting', { why: shutdown.why });
     return 0;
   } catch (error) {

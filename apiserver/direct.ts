@@ -1,4 +1,4 @@
-import { abortReason } from '../base/waiting.ts';
+import { aborted, abortReason } from '../base/waiting.ts';
 import { BrokenConnection, type Connection, type WireRequest, type WireResponse } from '../kube/client/connection.ts';
 import { type Answer, encode, textOf } from './http/message.ts';
 import { halfOf } from './faults/plan.ts';
@@ -39,6 +39,7 @@ class DirectConnection implements Connection {
   readonly #onOver: () => void;
   readonly #underWay = new Set<AbortController>();
   #isRetired = false;
+  /** Of a half-open connection, over which nothing else comes. */
   #isSilent = false;
 
   constructor(server: Server, onOver: () => void) {
@@ -77,7 +78,7 @@ class DirectConnection implements Connection {
       });
       if (reply.as === 'reset') this.destroy();
       if (reply.as === 'half-open') this.#isSilent = true;
-      if (this.#isSilent) await silence(over.signal);
+      if (this.#isSilent) await aborted(over.signal);
       over.signal.throwIfAborted();
       if (!('answer' in reply)) throw broken('perhaps');
       const answered = reply.answer;
@@ -123,11 +124,11 @@ class DirectConnection implements Connection {
         return;
       }
       for await (const batch of reply.answer.stream) {
-        if (this.#isSilent) await silence(signal);
+        if (this.#isSilent) await aborted(signal);
         signal.throwIfAborted();
         yield Buffer.from(textOf(batch));
       }
-      if (this.#isSilent) await silence(signal);
+      if (this.#isSilent) await aborted(signal);
       signal.throwIfAborted();
     } finally {
       finish();
@@ -146,14 +147,6 @@ function bytesOf(answer: Exclude<Answer, { stream: unknown }>, yaml: boolean): U
 function headerOf(answer: Answer, yaml: boolean, name: string): string | undefined {
   if (name === 'content-type') return 'json' in answer ? (yaml ? 'application/yaml' : 'application/json') : answer.type;
   return 'headers' in answer ? answer.headers?.[name] : undefined;
-}
-
-/** Waits for the signal: nothing else comes over a half-open connection. */
-function silence(signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    if (signal.aborted) resolve();
-    else signal.addEventListener('abort', () => resolve(), { once: true });
-  });
 }
 
 function broken(reached: 'never' | 'perhaps'): BrokenConnection {

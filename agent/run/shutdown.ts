@@ -1,4 +1,5 @@
 import type { AgentOptions, AgentWorld } from '../options.ts';
+import { aborted } from '../../base/waiting.ts';
 
 export interface ShutdownDeps {
   options: Pick<AgentOptions, 'restartSpread'>;
@@ -54,8 +55,7 @@ export class Shutdown {
 
   /** Resolves when the agent is to end. */
   left(): Promise<void> {
-    if (this.signal.aborted) return Promise.resolve();
-    return new Promise((resolve) => this.signal.addEventListener('abort', () => resolve(), { once: true }));
+    return aborted(this.signal);
   }
 
   #end(): Promise<void> {

@@ -1,4 +1,5 @@
 import { unreachable } from '../../base/errors.ts';
+import { aborted } from '../../base/waiting.ts';
 import { answer, type Api, failure, route } from '../api.ts';
 import type { Authenticator, User } from '../auth/authenticate.ts';
 import { type FaultPlan, type FaultTarget, goneAnswer, injectedError, withEventFaults } from '../faults/plan.ts';
@@ -117,11 +118,4 @@ function targetOf(request: ApiRequest, resource: ResourceRequest | undefined): F
 function readsCache(verb: string, query: URLSearchParams): boolean {
   if (verb === 'get' || verb === 'list') return mayBeStale(query);
   return verb === 'watch' && mayBeStale(query) && (query.get('resourceVersion') === '0' || isTrue(query.get('sendInitialEvents')));
-}
-
-function aborted(signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    if (signal.aborted) resolve();
-    else signal.addEventListener('abort', () => resolve(), { once: true });
-  });
 }

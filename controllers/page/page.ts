@@ -1,5 +1,6 @@
 import type { Clock, Millis } from '../../base/clock.ts';
 import { describeError } from '../../base/errors.ts';
+import { aborted } from '../../base/waiting.ts';
 import type { KubeObject } from '../../kube/api/object.ts';
 import { type Informer, memoize } from '../../kube/cache/contract.ts';
 import type { Meters, Runnable, Runtime } from '../../kube/process/contract.ts';
@@ -65,10 +66,7 @@ export function fleetPage(runtime: Runtime, options: PageOptions): Runnable {
       if (server === undefined) return;
       log.info('serving fleet page', { url: server.url, token: token !== undefined });
       onServed?.(server.url);
-      await new Promise<void>((resolve) => {
-        if (signal.aborted) resolve();
-        else signal.addEventListener('abort', () => resolve(), { once: true });
-      });
+      await aborted(signal);
       await server.close();
     },
   };

@@ -1,4 +1,5 @@
 import { describeError } from '../../base/errors.ts';
+import { aborted } from '../../base/waiting.ts';
 import { type Serving, startServing } from '../serving/serve.ts';
 import { Discovery, healthChecks, readyChecks } from './readiness.ts';
 import { makeParts, type Parts } from './parts.ts';
@@ -157,8 +158,3 @@ class Process {
 }
 
 const never = (): AbortSignal => new AbortController().signal;
-
-function aborted(signal: AbortSignal): Promise<void> {
-  if (signal.aborted) return Promise.resolve();
-  return new Promise((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }));
-}

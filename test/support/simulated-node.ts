@@ -10,6 +10,7 @@ import { decideRollback, executeRetry, executeRollback } from '../../agent/admin
 import { planRetry } from '../../agent/admin/retry.ts';
 import type { MaybeSource, Source } from '../../agent/checkpoint/source.ts';
 import { parseKubeletVersion } from '../../agent/config/config.ts';
+import { READY_AT_MS } from '../../agent/run/notify.ts';
 import { agentDefaults, type AgentOptions, type AgentWorld } from '../../agent/options.ts';
 import { parseActiveRecord } from '../../agent/store/active-record.ts';
 import { sha256 } from '../../agent/checkpoint/payload.ts';
@@ -78,6 +79,8 @@ export class SimulatedNode {
   broken: 'ENOSPC' | 'EROFS' | undefined;
   /** A disk that loses what is written as soon as the agent has ended: checkpoints of this resourceVersion read damaged. */
   spoils: string | undefined;
+  /** What each write to /var/lib takes. */
+  slowMs = 0;
   /** A disk that takes writes, but gives none of the records. */
   unread = false;
   #boots = 1;
@@ -181,7 +184,11 @@ export class SimulatedNode {
     if (!process) return;
     this.#process = undefined;
     process.stop.abort();
-    await process.ended;
+    if (this.slowMs === 0) return void (await process.ended);
+    // systemd waits no longer.
+    await this.clock.advance(10_000);
+    process.alive = false;
+    this.fs = this.fs.afterKill();
   }
 
   /** SIGKILL: nothing that it does from now on reaches disk or network. */
@@ -333,6 +340,7 @@ export class SimulatedNode {
           onAnnotation: (text) => this.tell(`annotation dkc.dev/agent: trial=${trialText(text)}`),
           onEvent: ({ type, reason, message }) => this.tell(`event ${String(type)} ${String(reason)}: ${String(message)}`),
         }),
+      readyWithinMs: READY_AT_MS,
       version: '0.0.0',
       stop: process.stop.signal,
     };
@@ -356,6 +364,7 @@ export class SimulatedNode {
     const changed = async <T>(paths: readonly string[], change: () => Promise<T>): Promise<T> => {
       const code = paths.some((path) => path.startsWith('/var/lib/')) ? this.broken : undefined;
       if (code !== undefined) throw Object.assign(new Error(`${code}: the disk takes no writes`), { code });
+      if (this.slowMs > 0 && paths.some((path) => path.startsWith('/var/lib/'))) await this.clock.sleep(this.slowMs);
       const done = await change();
       if (!alive()) return done;
       for (const path of paths) await this.#changed(path);

@@ -88,6 +88,7 @@ export class Story {
         return node.writePolicy(SshSigner.policy(...words.map(signerNamed)));
       case 'disk':
         node.unread = first === 'unread';
+        node.slowMs = first === 'slow' ? 9_000 : 0;
         node.spoils = first === 'spoils' ? rest[0] : undefined;
         node.broken = first === 'full' ? 'ENOSPC' : first === 'read-only' ? 'EROFS' : undefined;
         return undefined;
