@@ -146,12 +146,15 @@ test('a disk that takes seconds to sync is said, again where it gets much worse,
     ['/d/.dkc-tmp-1', 1500],
     ['/d/meta', 2900],
     ['/d/hangs', 7100],
+    ['/d/quick', 1],
+    ['/d/later', 1200],
   ] as const) {
     const done = syncs.begin(path);
     await clock.advance(ms);
     if (path !== '/d/hangs') done();
     await clock.advance(10_000);
     if (path === '/d/hangs') done();
+    if (path === '/d/later') await clock.advance(45_000).then(() => assert.notEqual(said.at(-1), null));
   }
   assert.match(slowDisk.worst() ?? '', /^the disk took 17\.1 s to sync \/d\/hangs$/);
   await clock.advance(70_000);

@@ -90,14 +90,17 @@ test('a watchdog that cannot be told is told again: the log knows, the agent goe
 test('a start is READY when it is done; one that takes long is READY in time all the same, and pings the watchdog from then on', async () => {
   for (const { takesMs, says } of [
     { takesMs: 6999, says: ['ready: assigned: web'] },
+    { takesMs: 7100, says: ['late', 'ready: starting: waiting for the disk', 'status: assigned: web'] },
     { takesMs: 20_000, says: ['late', 'ready: starting: waiting for the disk', TELL, TELL, 'status: assigned: web'] },
   ]) {
     const { notify, clock, ran } = opened(SPAN);
-    const ready = async (status: string): Promise<void> => void ran.push(`ready: ${status}`);
+    const ready = async (status: string): Promise<void> => void (await clock.sleep(500).then(() => ran.push(`ready: ${status}`)));
     const status = async (text: string): Promise<void> => void ran.push(`status: ${text}`);
     const readiness = new Readiness({ notify: { ...notify, ready, status }, clock, readyWithinMs: 7000 }, () => ran.push('late'));
     await clock.advance(takesMs);
-    await readiness.done('assigned: web');
+    const done = readiness.done('assigned: web');
+    await clock.advance(500);
+    await done;
     assert.deepEqual([ran, readiness.isLate, clock.sleepers], [says, takesMs > 7000, 0]);
   }
 });

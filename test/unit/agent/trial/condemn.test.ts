@@ -25,21 +25,38 @@ async function node({ before = 0, stopped, trusted = false }: { before?: number;
   await store.save(payload(source('web@1'), { kubelet: 'A' }));
   await store.setRecord('assigned', source('web@1'));
   if (trusted) await store.setRecord('last-known-good', source('web@1'));
-  const trial = { source: source('web@1'), ...A, assignedAt: '2026-03-01T00:00:00Z', healthyMs: 180_000, exits: 2, exitsOffset: 90 };
+  const trial = {
+    source: source('web@1'),
+    ...A,
+    assignedAt: '2026-03-01T00:00:00Z',
+    healthyMs: 180_000,
+    exits: 2,
+    evidence,
+    exitsOffset: 90,
+  };
   await store.setTrial({ ...trial, bootId: 'b1', uncleanBoots: before });
   if (stopped !== undefined) await cleanStop.note(stopped, '2026-03-01T00:00:00Z');
   const boot = (bootId: string) => countBoot({ ...open(), options: { maxKubeletExits: 3 }, bootId, clock, log: silentLog });
   const seen = async () => {
     const { store: now, cleanStop: mark } = open();
-    const { healthyMs, uncleanBoots, exits } = (await now.trial()) ?? {};
-    return { healthyMs, uncleanBoots, exits, mark: await mark.boot(), condemned: (await now.condemned()).map(({ reason }) => reason) };
+    const { healthyMs, uncleanBoots, exits, evidence: kept } = (await now.trial()) ?? {};
+    return {
+      healthyMs,
+      uncleanBoots,
+      exits,
+      ...(kept && { evidence: kept }),
+      mark: await mark.boot(),
+      condemned: (await now.condemned()).map(({ reason }) => reason),
+    };
   };
   return { fs, boot, seen };
 }
 
+const evidence = ['exited with status 1'];
 const gone = { healthyMs: undefined, uncleanBoots: undefined, exits: undefined, mark: undefined };
 // prettier-ignore
 const boots: { why: string; given: Parameters<typeof node>[0]; boots: string[]; is: object }[] = [
+  { why: 'a start of the agent in the same boot keeps exits and their evidence', given: {}, boots: ['b1'], is: { healthyMs: 180_000, uncleanBoots: 0, exits: 2, evidence, mark: undefined, condemned: [] } },
   { why: 'a clean stop keeps health, and its mark is used up', given: { stopped: 'b1' }, boots: ['b2'], is: { healthyMs: 180_000, uncleanBoots: 0, exits: 0, mark: undefined, condemned: [] } },
   { why: 'a start of the agent in the boot that it left cleanly takes the mark back', given: { stopped: 'b1' }, boots: ['b1', 'b2'], is: { healthyMs: 0, uncleanBoots: 1, exits: 0, mark: undefined, condemned: [] } },
   { why: 'the boot that reaches the limit condemns', given: { before: 2 }, boots: ['b2'], is: { ...gone, condemned: ['the machine went down 3 times without a clean stop'] } },

@@ -73,18 +73,19 @@ const old: TrialRecord = {
   healthyMs: 240_000,
   unhealthyMs: 9_000,
   exits: 2,
+  evidence: ['exited with status 1', 'exited with status 2'],
   exitsOffset: 300,
   bootId: 'b1',
 };
 
 // prettier-ignore
-const moves: { why: string; old: TrialRecord | undefined; start?: Partial<TrialStart>; is: Partial<TrialRecord> }[] = [
+const moves: { why: string; old: TrialRecord | undefined; start?: Partial<TrialStart>; is: { [K in keyof TrialRecord]?: TrialRecord[K] | undefined } }[] = [
   { why: 'begins with nothing, and past exits that are not its own', old: undefined, is: { assignedAt: start.now, healthyMs: 0, unhealthyMs: 0, exits: 0, exitsOffset: 700 } },
-  { why: 'goes on over a restart of the agent', old, is: { assignedAt: old.assignedAt, healthyMs: 240_000, unhealthyMs: 9_000, exits: 2, exitsOffset: 300 } },
+  { why: 'goes on over a restart of the agent', old, is: { assignedAt: old.assignedAt, healthyMs: 240_000, unhealthyMs: 9_000, exits: 2, evidence: old.evidence, exitsOffset: 300 } },
   { why: 'counts a boot that no clean stop went before, and sets health back', old, start: { boot: { bootId: 'b2', stoppedIn: undefined } }, is: { healthyMs: 0, uncleanBoots: 1, exits: 0, exitsOffset: 0, bootId: 'b2' } },
   { why: 'counts a boot after one that went on after its clean stop was noted in an earlier one', old: { ...old, uncleanBoots: 1 }, start: { boot: { bootId: 'b3', stoppedIn: 'b0' } }, is: { healthyMs: 0, uncleanBoots: 2 } },
   { why: 'begins anew with other content', old, start: { content: content('B') }, is: { assignedAt: start.now, healthyMs: 0, exits: 0, exitsOffset: 700 } },
-  { why: 'keeps health and drops exits in a boot after a clean stop', old, start: { boot: { bootId: 'b2', stoppedIn: 'b1' } }, is: { healthyMs: 240_000, unhealthyMs: 0, exits: 0, exitsOffset: 0, bootId: 'b2', assignedAt: old.assignedAt } },
+  { why: 'keeps health and drops exits in a boot after a clean stop', old, start: { boot: { bootId: 'b2', stoppedIn: 'b1' } }, is: { healthyMs: 240_000, unhealthyMs: 0, exits: 0, evidence: undefined, exitsOffset: 0, bootId: 'b2', assignedAt: old.assignedAt } },
 ];
 
 for (const c of moves)

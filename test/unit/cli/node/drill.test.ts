@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { mkdir, readdir, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises';
+import { chmod, chown, mkdir, readdir, readFile, rm, stat, symlink, utimes, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { test } from 'node:test';
 import { realClock } from '../../../../base/clock.ts';
@@ -28,14 +28,30 @@ test('a drill rehearses every fall back on copies, touches nothing, and removes 
     else process.env['TMPDIR'] = usual;
   });
   process.env['TMPDIR'] = scratch;
-  // Of a killed one; and of one that lives, is of anybody's, or no directory at all.
-  const [locks, kept] = [memoryLocks(), ['dkc-drill-alive', 'dkc-drill-link', 'dkc-drill-open', 'dkc-other']];
-  for (const name of ['dkc-drill-killed', 'dkc-drill-alive', 'dkc-other'])
+  // Of a killed one; and of one that lives, has just begun, is somebody else's or of anybody's, or no directory at all.
+  const isRoot = process.getuid?.() === 0;
+  const kept = [
+    'dkc-drill-alive',
+    ...(isRoot ? ['dkc-drill-foreign'] : []),
+    'dkc-drill-link',
+    'dkc-drill-open',
+    'dkc-drill-young',
+    'dkc-other',
+  ];
+  const locks = memoryLocks();
+  for (const name of ['dkc-drill-killed', ...kept.filter((one) => !/link|open/.test(one))])
     await mkdir(join(scratch, name, '1'), { recursive: true, mode: 0o700 });
+  if (isRoot) await chown(join(scratch, 'dkc-drill-foreign'), 1, 1);
+  await utimes(join(scratch, 'dkc-drill-young'), Date.now() / 1000, Date.now() / 1000 + 30);
   await mkdir(join(scratch, 'dkc-drill-open'), { mode: 0o755 });
   await symlink(root, join(scratch, 'dkc-drill-link'));
   await locks.take(join(scratch, 'dkc-drill-alive', 'lock'), 0);
   const clock = { ...realClock, now: () => Date.now() + 61_000 };
+  // Where anybody may put another directory in the place of one, none is removed.
+  await chmod(scratch, 0o777);
+  await dkcIn({ locks, clock }, 'drill');
+  assert.deepEqual((await readdir(scratch)).toSorted(), [...kept, 'dkc-drill-killed'].toSorted());
+  await chmod(scratch, 0o1777);
   const ran = await dkcIn({ locks, clock }, 'drill', '-o', 'json');
   const report = JSON.parse(ran.stdout) as Report;
   const steps = report.steps.map(({ expected, seen, passed }) => `${expected} ${seen} ${passed}`);

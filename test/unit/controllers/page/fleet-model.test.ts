@@ -127,6 +127,15 @@ test('a rollout that goes on has its own nodes looked at again, one that selects
   assert.equal(readAfter({}), 'n-0 n-1 n-2 n-3 n-4');
   assert.equal(readAfter({ status: { phase: 'Progressing' } }), 'n-0 n-1');
   assert.equal(readAfter({ spec: { ...rollouts[0]?.spec, nodeSelector: {} } }), 'n-0 n-1 n-2 n-3 n-4');
+  // One that is being deleted has none, and goes.
+  const { metadata } = rollouts[0] ?? assert.fail();
+  assert.equal(readAfter({ metadata: { ...metadata, deletionTimestamp: TIME } }), 'n-0 n-1 n-2 n-3 n-4');
+  assert.deepEqual(['n-0', 'n-2'].map((name) => picture.model.node(name)?.rollout), ['', 'b']); // prettier-ignore
+  const [gone] = rollouts.splice(0, 1);
+  picture.rolloutChanged();
+  picture.refresh();
+  assert.deepEqual(picture.model.fleet('').rollouts.map(({ name }) => name), ['b']); // prettier-ignore
+  rollouts.unshift({ ...gone, metadata });
   // With thousands of others no turn is long.
   const [only] = rollouts;
   for (let n = 0; n < 2_000; n++) rollouts.unshift({ ...only, metadata: { name: `0-${n}`, uid: `0-${n}` }, spec: { ...only?.spec, nodeSelector: { matchLabels: { pool: `${n}` } } } }); // prettier-ignore

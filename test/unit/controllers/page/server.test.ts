@@ -19,8 +19,10 @@ test('every answer forbids what the page does not need, files and refusals alike
   }
 });
 
-test('a stream begins with the picture and goes on with changes', async () => {
-  await using served = await servePage(200);
+test('all of a large fleet is served; a stream begins with the picture and goes on with changes', async () => {
+  await using served = await servePage(1_200);
+  const { nodes } = (await (await fetch(`${served.url}/fleet.json`)).json()) as { nodes: unknown[] };
+  assert.equal(nodes.length, 1_200);
   const streams: AbortController[] = [];
   const open = async (): Promise<Response> => {
     const ending = new AbortController();

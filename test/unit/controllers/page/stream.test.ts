@@ -61,13 +61,17 @@ test('a picture that is made in several turns is sent once it is whole', async (
   const picture = { model, refresh: () => fleet.picture.refresh() && ++turns > 2 };
   const stream = new FleetStream({ picture, clock, metrics: noPageMetrics });
   const client = new TestClient();
-  stream.add(client);
-  assert.deepEqual([turns, client.events.length], [1, 0]);
+  // One that comes meanwhile brings no turns of its own beside.
+  for (const one of [client, new TestClient()]) stream.add(one);
+  assert.deepEqual([turns, client.events.length], [2, 0]);
   await clock.advance(MIN_INTERVAL_MS);
+  assert.equal(turns, 3);
   assert.deepEqual(client.events.map(({ event, nodes }) => `${event} ${nodes}`), ['picture 40']); // prettier-ignore
   turns = 0;
   fleet.picture.nodeChanged({ metadata: { name: 'node-0001' } });
   stream.changed();
+  await clock.advance(MIN_INTERVAL_MS);
+  assert.equal(turns, 1);
   stream.close();
   assert.equal(clock.sleepers, 0);
 });

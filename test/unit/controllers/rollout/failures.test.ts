@@ -59,9 +59,10 @@ test('a Node that is made again under its name is drained again, whatever became
   await world.addNode('late');
   await world.addPod('bare', 'late', { isBare: true });
   await world.until('web', 'it has failed', ({ status }) => status?.waitsFor === 'Failures');
-  await world.client.delete(nodeConfigs, { name: 'late' });
   await world.client.delete(nodes, { name: 'late' });
+  await world.client.delete(nodeConfigs, { name: 'late' });
   await world.client.delete(pods, { name: 'bare', namespace: 'default' });
+  await world.until('web', 'it is gone', ({ status: now }) => now?.nodes?.selected === 1);
   await world.addNode('late');
   const { status } = await world.until('web', 'it is settled', ({ status: now }) => now?.nodes?.settled === 2);
   assert.equal(status?.failures, undefined);

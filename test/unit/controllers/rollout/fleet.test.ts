@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { rolloutsOfConfigMap } from '../../../../controllers/rollout/controller.ts';
-import { Fleets } from '../../../../controllers/rollout/fleet.ts';
+import { Fleet, Fleets } from '../../../../controllers/rollout/fleet.ts';
 import { rolloutIndexes } from '../../../../controllers/rollout/observe.ts';
 import { revisionOf } from '../../../../controllers/rollout/revision.ts';
 import { rulesOf } from '../../../../controllers/rollout/rules.ts';
@@ -28,10 +28,10 @@ function storeOf<T extends KubeObject>(all: readonly T[], indexes: Record<string
   return store;
 }
 
-test('nodes beside thousands of older rollouts are matched with them once, in several turns', () => {
-  const older = Array.from({ length: 2_000 }, (_, n) => rolloutOf(`a-${n}`, { pool: `pool-${n}` }));
+test('a large fleet beside hundreds of older rollouts is matched with them once, and read in several turns', () => {
+  const older = Array.from({ length: 200 }, (_, n) => rolloutOf(`a-${n}`, { pool: `pool-${n}` }));
   const young = [rolloutOf('b', {}), rolloutOf('c', {})];
-  const nodes = Array.from({ length: 60 }, (_, n) => ({
+  const nodes = Array.from({ length: 600 }, (_, n) => ({
     kind: 'Node',
     metadata: { name: `node-${n}`, labels: { pool: n === 7 ? 'pool-7' : 'x' } },
   }));
@@ -40,22 +40,38 @@ test('nodes beside thousands of older rollouts are matched with them once, in se
   const by = { rules, serves: {} as never, caches: stores as never };
   const fleets = new Fleets();
   const reads = young.map((rollout) => {
-    for (let looks = 1; ; looks++) {
+    for (let looks = 1; looks < 9; looks++) {
       const { size, conflicts } = fleets.read(rules(rollout), by) ?? {};
       if (size !== undefined) return { looks, size, ...conflicts };
     }
+    return assert.fail('it is never read to its end');
   });
-  const all = { count: 60, nodes: 'node-0, node-1, node-10, node-11, node-12 and 55 more', holders: 'a-7, b' };
-  assert.deepEqual(reads, [{ looks: 3, size: 59, count: 1, nodes: 'node-7', holders: 'a-7' }, { looks: 1, size: 0, ...all }]); // prettier-ignore
+  const all = { count: 600, nodes: 'node-0, node-1, node-10, node-100, node-101 and 595 more', holders: 'a-7, b' };
+  assert.deepEqual(reads, [{ looks: 3, size: 599, count: 1, nodes: 'node-7', holders: 'a-7' }, { looks: 2, size: 0, ...all }]); // prettier-ignore
 
-  // A node that comes once another one has gone is no conflict for that one's sake.
+  const come = (name: string, pool: string): unknown[] => {
+    stores.nodes.put({ kind: 'Node', metadata: { name, labels: { pool } } });
+    for (const { metadata } of young) fleets.changed(metadata.name ?? '', name);
+    return young.map((rollout) => fleets.read(rules(rollout), by)?.conflicts);
+  };
+  // A node that comes once another one has gone is no conflict for that one's sake, also when that one comes again, or goes over to another rollout.
   stores.nodes.delete('node-7');
   fleets.gone('node-7');
-  stores.nodes.put({ kind: 'Node', metadata: { name: 'fresh', labels: { pool: 'x' } } });
-  for (const { metadata } of young) fleets.changed(metadata.name ?? '', 'fresh');
-  const after = young.map((rollout) => fleets.read(rules(rollout), by)?.conflicts);
-  const left = { count: 60, nodes: 'fresh, node-0, node-1, node-10, node-11 and 55 more', holders: 'b' };
-  assert.deepEqual(after, [{ count: 0, nodes: '', holders: '' }, left]);
+  const left = { count: 600, nodes: 'fresh, node-0, node-1, node-10, node-100 and 595 more', holders: 'b' };
+  assert.deepEqual(come('fresh', 'x'), [{ count: 0, nodes: '', holders: '' }, left]);
+  const more = { count: 601, nodes: left.nodes.replace('595', '596') };
+  for (const [pool, holder] of [
+    ['pool-7', 'a-7'],
+    ['pool-8', 'a-8'],
+  ] as const)
+    // prettier-ignore
+    assert.deepEqual(come('node-7', pool), [{ count: 1, nodes: 'node-7', holders: holder }, { ...more, holders: `${holder}, b` }]);
+});
+
+test('a node that is left to the same older rollout once more is a conflict once more', () => {
+  const fleet = new Fleet();
+  const steps = [() => fleet.setConflict('a', 'older'), () => fleet.delete('a'), () => fleet.setConflict('a', 'older')];
+  assert.deepEqual(steps.map((step) => (step(), fleet.conflicts.count)), [1, 0, 1]); // prettier-ignore
 });
 
 const sets = [rolloutOf('web', {}), rolloutOf('web-2', {}, 'other'), rolloutOf('db', {}, 'other')];
