@@ -20,7 +20,7 @@ export interface FleetNode {
   reports: boolean;
   /** What it reports is about an earlier spec of its NodeConfig. */
   isBehind?: true;
-  /** What its agent says of itself; null where there is none. */
+  /** What its agent reports about itself; null: there is no agent. */
   agent: AgentNote | null;
   assigned: MaybeSource;
   active: MaybeSource;
@@ -28,13 +28,13 @@ export interface FleetNode {
   error: string | null;
   /** The Ready condition; null where the kubelet has never reported one. */
   ready: boolean | null;
-  /** In what it runs something else than its agent wrote: the reason of the condition Drifted of its NodeConfig, where that is True. */
+  /** How the running config differs from what the agent wrote: the reason of the condition Drifted of the NodeConfig, when that is True. */
   drift?: string;
   /** As the kubelet reports it: `v1.30.1`; '' where it has not. */
   kubeletVersion: string;
 }
 
-/** What an agent says of itself, in an annotation of its Node or in the status of its NodeConfig. */
+/** What an agent reports about itself, in an annotation of its Node or in the status of its NodeConfig. */
 export interface AgentNote {
   version: string;
   /** The running trial; `endsAtMs` (wall clock) is when it ends if all goes well from now on. */
@@ -75,17 +75,17 @@ function failedState(node: FleetNode, error: string): FleetState {
       return 'condemned';
     case statusErrors.load:
     case statusErrors.validate:
-      // A refused config is never written down as assigned, so what is assigned still runs.
+      // A rejected config is never recorded as assigned, so the assigned one still runs.
       return sameSource(node.assigned, node.active) ? 'refused' : 'fell-back';
     default:
       return 'error';
   }
 }
 
-/** A state that an agent leaves only when it is assigned something else or told to retry; other errors may pass. No agent refuses its local config. */
+/** A state that an agent leaves only after another assignment or a request to retry; other errors may pass. No agent rejects its local config. */
 export const isVerdict = (state: FleetState): boolean => state === 'refused' || state === 'condemned' || state === 'fell-back';
 
-/** Whether `dkc nodes --check` is content with it. */
+/** Whether `dkc nodes --check` accepts the state. */
 export const isSettled = (state: FleetState): boolean => state === 'trusted' || state === 'local';
 
 /** What the spec says, with the uid and resourceVersion that the node reports for it; null where it has not reported them. */

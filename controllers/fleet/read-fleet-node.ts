@@ -4,18 +4,18 @@ import type { Source, SpecSource } from '../../agent/checkpoint/source.ts';
 import type { AgentNote, Carrier, FleetNode } from './fleet-node.ts';
 import type { ServerFacts } from './server-facts.ts';
 
-/** The annotation `dkc.dev/agent`: `{"version": "0.1.0", "trial": {"endsAt": "RFC 3339"} | null}`, and `config` as in `status` where no status tells of the node. */
+/** The annotation `dkc.dev/agent`: `{"version": "0.1.0", "trial": {"endsAt": "RFC 3339"} | null}`, and `config` as in `status` when no status has it. */
 export const AGENT_ANNOTATION = 'dkc.dev/agent';
 /** An annotation may have 256 KiB; the agent's own is below 100 characters, or has three sources with names of up to 253. */
 const MAX_ANNOTATION = 4_000;
-/** An error of ours has at most 80 characters; those who may write a status write what they like. */
+/** Errors of the agent have at most 80 characters; other writers of a status may write anything. */
 const MAX_ERROR = 1_000;
 
 type Serves = Pick<ServerFacts, 'servesNodeConfigs' | 'hasConfigSource'>;
 const onlyConfigSource: Serves = { servesNodeConfigs: false, hasConfigSource: true };
 
 /**
- * Reads a node from its Node and its NodeConfig; what has not their shape counts as absent.
+ * Reads a node from its Node and its NodeConfig; malformed parts count as absent.
  * A NodeConfig takes precedence. Without one the Node is read where it has an assignment already, so that a cluster can move node by node.
  * @param config - undefined: there is none
  */
@@ -24,7 +24,7 @@ export function fleetNode(node: KubeObject, config?: KubeObject, serves: Serves 
   const carrier = carrierOf(spec, status, config, serves);
   const isOwn = carrier === 'nodeconfig';
   const note = agentNote(node.metadata.annotations?.[AGENT_ANNOTATION]);
-  // Until the agent has found its new NodeConfig, what it said on the Node is how things are.
+  // Until the agent has found its new NodeConfig, its report on the Node is the current one.
   const reported = (isOwn ? member(config, 'status') : undefined) ?? member(status, 'config') ?? member(note, 'config');
   const error = reported?.['error'];
   return {
@@ -56,8 +56,8 @@ export function wantedOf(object: KubeObject, carrier: 'node' | 'nodeconfig'): Sp
 }
 
 /**
- * The ConfigMaps that a Node or a NodeConfig names: what is wanted there, and what is assigned, active and last known good. Of a node that has both
- * objects each says its own. Pure.
+ * The ConfigMaps that a Node or a NodeConfig names: in its spec, and as assigned, active and last known good. A node that has both objects is read from
+ * each. Pure.
  */
 export function configMapsNamedIn(object: KubeObject): Pick<SpecSource, 'namespace' | 'name'>[] {
   const isNode = object.kind === 'Node';
@@ -67,7 +67,7 @@ export function configMapsNamedIn(object: KubeObject): Pick<SpecSource, 'namespa
   return [wantedOf(object, isNode ? 'node' : 'nodeconfig'), ...named].filter((one) => one !== null);
 }
 
-/** Of a Node, what {@link fleetNode} reads. */
+/** The part of a Node that {@link fleetNode} reads. */
 export function keptOfNode({ apiVersion, kind, metadata, ...rest }: KubeObject): KubeObject {
   const { name, uid, resourceVersion, annotations } = metadata;
   const kept = { name, uid, resourceVersion, annotations: { [AGENT_ANNOTATION]: annotations?.[AGENT_ANNOTATION] } };
@@ -77,7 +77,7 @@ export function keptOfNode({ apiVersion, kind, metadata, ...rest }: KubeObject):
   return { apiVersion, kind, metadata: kept, spec, status: { config, conditions, nodeInfo } } as KubeObject;
 }
 
-/** Of a NodeConfig, what {@link fleetNode} reads. */
+/** The part of a NodeConfig that {@link fleetNode} reads. */
 export function keptOfConfig({ apiVersion, kind, metadata, spec, status }: KubeObject): KubeObject {
   const { name, uid, resourceVersion, generation, ownerReferences } = metadata;
   const { conditions, ...others } = isJsonObject(status) ? status : {};
@@ -122,19 +122,19 @@ function ownersOf({ metadata }: KubeObject): readonly OwnerReference[] {
   return Array.isArray(metadata.ownerReferences) ? metadata.ownerReferences : [];
 }
 
-/** The status of a NodeConfig names the generation that it speaks of. */
+/** Whether the status of a NodeConfig is about an older generation of its spec. */
 function isBehind(config: KubeObject): boolean {
   const observed = member(config, 'status')?.['observedGeneration'];
   return typeof observed !== 'number' || observed < (config.metadata.generation ?? 0);
 }
 
-/** The agent as the status of a NodeConfig tells of it. */
+/** The agent as the status of a NodeConfig reports it. */
 function reporter(status: Raw | undefined): AgentNote | null {
   const version = text(status ?? {}, 'agentVersion');
   return version === '' ? null : { version: version.slice(0, 40), trial: trialOf(member(status, 'trial')) };
 }
 
-/** An annotation that is there but cannot be read still says that there is an agent. */
+/** An invalid annotation still shows that there is an agent. */
 function agentNote(annotation: unknown): Raw | undefined {
   if (typeof annotation !== 'string' || annotation === '') return undefined;
   const note = annotation.length > MAX_ANNOTATION ? undefined : parsed(annotation);
@@ -168,7 +168,7 @@ function driftReason(conditions: unknown): Pick<FleetNode, 'drift'> {
   return drifted?.['status'] === 'True' ? { drift: text(drifted, 'reason').slice(0, MAX_REASON) } : {};
 }
 
-/** What `status` of an object has as conditions. */
+/** `status.conditions` of an object, unchecked. */
 export const conditionsOf = (object: Readonly<KubeObject> | undefined): unknown => member(object, 'status')?.['conditions'];
 
 /** The condition of a type; undefined where there is none. */

@@ -8,9 +8,9 @@ import type { Client } from '../../kube/client/client.ts';
 
 /** What an API server can keep assignments in. */
 export interface ServerFacts {
-  /** As the server says it: `v1.36.3`. */
+  /** As the server reports it: `v1.36.3`. */
   version: string;
-  /** It serves our own kind. */
+  /** The server serves NodeConfigs. */
   servesNodeConfigs: boolean;
   /** Its release still has `Node.spec.configSource`, if the feature gate is on: up to 1.25. Later ones keep the field on Nodes that have it already. */
   hasConfigSource: boolean;
@@ -27,7 +27,7 @@ export async function serverFacts(client: Pick<Client, 'raw'>, signal: AbortSign
   ]);
   const { gitVersion, minor } = isJsonObject(version) ? version : {};
   const text = typeof gitVersion === 'string' ? gitVersion.slice(0, 40) : '';
-  // Some vendors write the minor as 20+; what is no number is taken for a new one.
+  // Some vendors write the minor as 20+; anything else counts as a new release.
   const release = /^\d{1,3}/.exec(String(minor))?.[0];
   return { version: text, servesNodeConfigs, hasConfigSource: release !== undefined && Number(release) <= LAST_WITH_CONFIG_SOURCE };
 }
@@ -48,7 +48,7 @@ export async function servesResource(
   }
 }
 
-/** Where assignments of nodes without any go, and why: one line for `-v`. */
+/** Where the first assignment of a node is stored, and why: one line for `-v`. */
 export function factsText({ version, servesNodeConfigs, hasConfigSource }: ServerFacts): string {
   const server = `API server ${version}`;
   if (servesNodeConfigs)

@@ -10,8 +10,8 @@ import { namesIn, nodesText } from './text.ts';
 import { MAX_TOUCHES } from './touches.ts';
 
 /**
- * Takes nodes that have a stopped revision, or one that it took the place of half-way, back to the last complete one, or to their local configuration.
- * Windows, gates and holds do not apply: what runs now is worse. Pure.
+ * Rolls nodes that have a stopped revision, or an incomplete one that it superseded, back to the last complete revision, or to their local configuration.
+ * Windows, gates and holds do not apply: the configuration that runs now is worse. Pure.
  * @returns undefined: there are more nodes to place
  */
 export function planBack(facts: Facts, progress: Stopped): Decision | undefined {
@@ -19,7 +19,7 @@ export function planBack(facts: Facts, progress: Stopped): Decision | undefined 
   const groups = facts.fleet.groups(placeBack, course);
   if (groups === undefined) return undefined;
   const { goesOn, ...decision } = decide(facts, progress, groups);
-  // A node that is on the way keeps what is on it until it has arrived; a drain for what is not rolled out any more ends.
+  // A node in flight keeps its cordon and conditions until it has arrived; a drain for a revision that is no longer rolled out ends.
   const isBehind = ({ groups: of }: Placement): boolean => of.includes('free') || of.includes('begun') || of.includes('others');
   const isDone = (placement: Placement): boolean =>
     goesOn?.(placement)?.at !== 'in-flight' && !(isBehind(placement) && decision.phase === 'RollingBack');
@@ -30,7 +30,7 @@ export function planBack(facts: Facts, progress: Stopped): Decision | undefined 
 
 type Stopped = Progress & { stopped: 'Failures' | 'Aborted' };
 
-/** @member goesOn - where a node stands on the way that it goes on with; absent: none is on any */
+/** @member goesOn - the standing of a node in the direction in which nodes continue; absent: no node continues */
 type Back = Decision & { goesOn?: (placement: Placement) => Standing | undefined };
 
 function decide(facts: Facts, progress: Stopped, groups: Groups): Back {
@@ -79,13 +79,13 @@ function decide(facts: Facts, progress: Stopped, groups: Groups): Back {
   return { ...base, phase: 'RolledBack', reason: 'RolledBack', text: `${why}; all nodes rolled back to ${to}` };
 }
 
-/** A node that undid the revision itself uses what it goes back to: nothing of it needs a drain. */
+/** A node that undid the revision itself already runs the configuration that it goes back to: no drain is needed. */
 const touch = (facts: Facts, node: RolloutNode, revision: string | undefined): Action =>
   node.error === null ? planTouch(facts, node, revision, { isBack: true }) : { do: 'assign', node, revision };
 
 /**
- * All that cost nobody's place, since they are unavailable already. Others as many as may be unavailable beside those that are, of this rollout's nodes and of
- * the whole cluster.
+ * All nodes that are unavailable already, since they take no place. Of the others, as many as may become unavailable in addition, within the budgets of this
+ * rollout and of the whole cluster.
  */
 function nextBack(
   groups: Groups,
@@ -94,7 +94,7 @@ function nextBack(
 ): { chosen: readonly Placement[]; waitsForPlace: boolean } {
   const [free, begun] = [groups.of('free'), groups.of('begun')];
   const room = most - groups.of('taken').length;
-  // One at a time goes back even where nodes that are down for other reasons leave no room, or the cluster no place: else what is bad would stay.
+  // One node at a time goes back even when nodes that are down for other reasons use up a budget: otherwise the bad revision would stay.
   const isAlone = groups.of('returning').length + groups.of('drained').length + free.length === 0;
   const [pending] = groups.of('pending');
   const first = pending === undefined ? groups.of('others')[0] : groups.of('pending').length === 1 ? begun[0] : undefined;

@@ -14,11 +14,11 @@ import type { Groups } from './grouping.ts';
 import type { Progress } from './progress.ts';
 import type { WakeUp } from '../common/reconcile.ts';
 
-/** What the controller knows of kubelet configurations. Pure, and cheap to ask again. */
+/** Checks of kubelet configurations. Pure, and cheap to repeat. */
 export interface KubeletConfigs {
   /** Why a kubelet of this version would reject the configuration: at most a few sentences; empty: it would not. */
   rejects(revision: Readonly<ConfigMap>, kubeletConfigKey: string, kubeletVersion: string): readonly string[];
-  /** Fields that differ and need a drained node. @param from - absent: what the node uses is not known, and every such field that is set counts */
+  /** Fields that differ and need a drained node. @param from - absent: the node's configuration is unknown, and every such field that is set counts */
   needsDrain(from: Keyed | undefined, to: Keyed | undefined, kubeletVersion: string): readonly string[];
 }
 
@@ -28,47 +28,47 @@ export interface Keyed {
   key: string;
 }
 
-/** Where the drain of a node stands, as far as this process has taken it. @member isHeld - it may last: evictions are refused, or what it asks fails */
+/** The state of a node's drain, as far as this process knows. @member isHeld - the drain may last: evictions are rejected, or requests fail */
 export type DrainState = { at: 'draining'; why: string; isHeld?: boolean } | { at: 'drained' } | { at: 'failed'; error: string };
 
-/** What a node was drained for: what became of it says nothing of another revision, of another attempt, or of a Node that was made again under its name. */
+/** What a node was drained for: the state does not apply to another revision, another attempt, or a Node that was created again under the same name. */
 export interface DrainFor {
-  /** Name; absent: its local configuration. */
+  /** Name; absent: the node's local configuration. */
   revision: string | undefined;
   attempt: number;
   /** Of the Node. */
   uid?: string | undefined;
 }
 
-/** All that a plan is made of: one rollout, as the caches have it now. */
+/** Everything that a plan is computed from: one rollout, as the caches have it now. */
 export interface Facts {
   rules: Rules;
   now: Millis;
-  /** The ConfigMap that spec names; absent: it is not there. */
+  /** The ConfigMap that spec names; absent: not found. */
   source: Readonly<ConfigMap> | undefined;
   /** Copies that this rollout made. */
   revisions: readonly Readonly<ConfigMap>[];
-  /** Whether a ConfigMap beside the source has this name, and is none of these. @default none does */
+  /** Whether a ConfigMap of this name exists in the source's namespace and is not one of `revisions`. @default none does */
   isTaken?: (name: string) => boolean;
-  /** Whether any node of the cluster, selected or not, is assigned this ConfigMap, runs it, or goes back to it. */
+  /** Whether any node of the cluster, selected or not, is assigned this ConfigMap, runs it, or would fall back to it. */
   isUsed: (configMap: string) => boolean;
-  /** Nodes that it selects and no older rollout does. */
+  /** Nodes that this rollout selects and no older one does. */
   fleet: Pick<Fleet, 'size' | 'get' | 'groups' | 'conflicts'>;
   /** @default the cluster has no budget of its own */
   cluster?: ClusterFacts | undefined;
   configs: KubeletConfigs;
-  /** The ConfigMap that a node uses; absent: its local configuration, or one that is not there any more. */
+  /** The ConfigMap that a node uses; absent: the node's local configuration, or a deleted ConfigMap. */
   payloadOf: (source: MaybeSource) => Readonly<ConfigMap> | undefined;
   /** By node. */
   drains: ReadonlyMap<string, DrainState & DrainFor>;
   window: WindowState;
-  /** Absent: not asked yet. */
+  /** Absent: not checked yet. */
   gates: readonly GateResult[] | undefined;
-  /** Of the caches that it was read from. */
+  /** Of the caches that these facts were read from. */
   versions?: Required<Omit<Touches, 'nodes'>>;
-  /** What this process knows of the touches that the status names. @default it wrote them a moment ago */
+  /** What this process knows about the touches in the status. @default it wrote them a moment ago */
   touches?: Pick<KnownTouches, 'mayArrive' | 'isOld'>;
-  /** What the last look could not write, and why: by object, as {@link objectOf} names it. @default nothing */
+  /** Objects that the last reconcile could not write, and why: by name as of {@link objectOf}. @default none */
   unwritten?: ReadonlyMap<string, string> | undefined;
   /** Times that the wall clock jumped over. @default none */
   gaps?: readonly ClockGap[];
@@ -83,7 +83,7 @@ export interface Placed {
 /**
  * How a revision is written in the spec of a node.
  * @param revision - absent: local
- * @param copies - the revision among them; of one that is not there the key that spec names is the best guess
+ * @param copies - may include the revision; for a missing one the key in spec is the best guess
  */
 export function specOf(rules: Rules, revision: string | undefined, copies: readonly Readonly<ConfigMap>[]): SpecSource | null {
   if (revision === undefined) return null;
@@ -94,20 +94,20 @@ export function specOf(rules: Rules, revision: string | undefined, copies: reado
 
 export type Action =
   | { do: 'create-revision'; revision: ConfigMap }
-  /** It becomes the newest: nodes go back to it. */
+  /** Makes the revision the newest: nodes go back to it. */
   | { do: 'number-revision'; revision: Readonly<ConfigMap>; number: number }
-  /** Agents that condemned it try it again: the annotation dkc.dev/retry has a new value. */
+  /** Makes agents retry a revision that they condemned: the annotation dkc.dev/retry gets a new value. */
   | { do: 'retry-revision'; revision: Readonly<ConfigMap>; retry: string }
   | { do: 'delete-revision'; revision: Readonly<ConfigMap> }
   /** @member revision - name; absent: local */
   | { do: 'assign'; node: RolloutNode; revision: string | undefined }
-  /** It is cordoned and its pods are evicted; the next plan assigns what it was drained for. */
+  /** Cordons the node and evicts its pods; a later plan assigns the revision. */
   | { do: 'drain'; node: RolloutNode; revision: string | undefined }
-  /** Its Node says that it comes next. */
+  /** Announces on the Node that it comes next. */
   | { do: 'plan-maintenance'; node: RolloutNode }
-  /** The clock was set back: the time of its deadline begins again. */
+  /** The clock was set: the deadline of the node starts again. */
   | { do: 'restart-deadline'; node: RolloutNode }
-  /** What this rollout left on the Node goes: conditions, the record of a drain, its cordon. */
+  /** Removes what this rollout left on the Node: conditions, the record of a drain, the cordon. */
   | { do: 'give-back'; node: RolloutNode };
 
 /** The object that an action writes, for people. */
@@ -123,7 +123,7 @@ export interface Decision {
   phase: Phase;
   /** In CamelCase, for conditions and events. */
   reason: string;
-  /** For people: what it waits for, or does. */
+  /** For people: what the rollout waits for, or does. */
   text: string;
   waitsFor?: string | undefined;
   progress?: Progress;
@@ -132,6 +132,6 @@ export interface Decision {
   actions?: readonly Action[];
   wakeUps?: readonly WakeUp[];
   asksGates?: boolean;
-  /** It would touch a node, if there were a place for it in the cluster. */
+  /** The rollout would touch a node if there were a place for it in the cluster. */
   waitsForPlace?: boolean;
 }

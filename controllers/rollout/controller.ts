@@ -46,15 +46,15 @@ import { KnownTouchesOf } from './touches.ts';
 import { type NodeConfigRollout, rollouts } from './types.ts';
 
 const COMPONENT = 'rollout-controller';
-/** Changes of nodes within this time are planned with once, in ms: in a rollout of thousands each brings several. */
+/** Changes of nodes within this time cause one reconcile, in ms: in a rollout of thousands each node changes several times. */
 const GATHER_MS: Millis = 100;
-/** Caches that are behind another process's are looked at again then, in ms. */
+/** Time to wait while caches are behind those of another process, in ms. */
 const BEHIND_MS: Millis = 1_000;
-/** A node that could not be given back is tried again after this time, in ms, however many looks there are meanwhile: refused, or for another reason. */
+/** Time until a node that could not be given back is retried, in ms, however many reconciles there are: after a rejection, and after another failure. */
 const REFUSED_MS: Millis = 60_000;
 const FAILED_MS: Millis = 5_000;
 
-/** Takes kubelet configurations through the nodes that NodeConfigRollouts select. */
+/** Rolls out kubelet configurations to the nodes that NodeConfigRollouts select. */
 export function rolloutController(runtime: Runtime, options: RolloutOptions & { serves: ServerFacts; http?: HttpGet }): Runnable {
   const { clock, log, client, queue } = runtime;
   const caches = cachesOf(runtime, options);
@@ -82,7 +82,7 @@ export function rolloutController(runtime: Runtime, options: RolloutOptions & { 
       drains.nodeGone(node);
     } else for (const key of keys) fleets.changed(key, node);
     cluster?.changed(node);
-    // A node of another rollout may leave its place to those that wait.
+    // A node of another rollout may free a place for the rollouts that wait.
     return [...new Set([...keys, ...(cluster?.turns.waiting ?? [])])].map((key) => ({ key, after: GATHER_MS }));
   };
   const controller: Controller<NodeConfigRollout> = {
@@ -92,11 +92,11 @@ export function rolloutController(runtime: Runtime, options: RolloutOptions & { 
       { of: caches.nodes, mapFunc: ofNode },
       { of: caches.nodeConfigs, mapFunc: ofNode },
       { of: caches.configMaps, mapFunc: rolloutsOfConfigMap },
-      // An older rollout that goes, or selects less, leaves its nodes to others.
+      // An older rollout that is deleted, or selects less, leaves nodes to others.
       {
         of: caches.rollouts,
         mapFunc: (change, sets) => {
-          // What somebody changes in one rollout may leave its place to those that wait.
+          // A change in the spec of one rollout may free a place for those that wait.
           const waiting = isOfSpec(change) ? (cluster?.turns.waiting ?? []) : [];
           if (!isSelectionChange(change, rules)) return waiting;
           fleets.selectionChanged();
@@ -128,23 +128,23 @@ interface Sync {
   gates: GateChecks;
   /** Of ConfigMaps that agents may read. */
   namespace: string;
-  /** What the last look at each rollout could not write, and why. */
+  /** What the last reconcile of each rollout could not write, and why. */
   unwritten: Map<Key, Unwritten>;
-  /** Monotonic, by node and what is left there: it is not taken away before. */
+  /** Monotonic, by node and former rollout: no retry of giving the node back before. */
   keptUntil: Map<string, Millis>;
 }
 
 /**
- * One look at a rollout: observe, plan (twice where gates have to be asked), write the record of touches where the cluster has a budget, write the status,
- * execute, events.
+ * One reconcile of a rollout: observe, plan (twice when gates must be checked), write the record of touches if the cluster has a budget, write the status,
+ * record events, execute.
  *
- * The status goes first: it says which revision is rolled out and that it has stopped, and what is done follows from it. A process that is killed in between
- * does the rest when it starts again.
+ * The status is written before the actions, which follow from it: it has the revision that is rolled out, and whether the rollout has stopped. After a crash in
+ * between, the next process executes the rest.
  */
 async function reconcile(key: Key, by: Sync, signal: AbortSignal): Promise<Outcome> {
   const { observer, executor, clock, events, namespace } = by;
   const { caches, cluster } = observer;
-  // After a restore of etcd one cache shows it up to minutes before another: nodes that are done there would be done for a rollout that has just begun.
+  // After a restore of etcd, one cache may show the restored state minutes before another: nodes of a stale cache would count as done for a new rollout.
   const informers = Object.values(caches) as Informer<KubeObject>[];
   if (!informers.every(({ current }) => current)) return { requeueAfter: BEHIND_MS, why: 'a cache is not current' };
   const rollout = caches.rollouts.get(key);
@@ -161,7 +161,7 @@ async function reconcile(key: Key, by: Sync, signal: AbortSignal): Promise<Outco
   if (touches.isBehind(rollout.status?.touches ?? {}, versionsOf(caches), resourceVersion) || cluster?.isBehind(caches) === true)
     return { requeueAfter: BEHIND_MS, why: 'caches are behind' };
   const rules = observer.rules(rollout);
-  // The version that is planned from: while gates are asked the cache goes on.
+  // The version that the plan is based on: the cache may change while gates are checked.
   const record = caches.configMaps.get(`${namespace}/${RECORD}`);
   const facts = observe(rules, clock.now(), observer);
   if (facts === undefined) return { requeueAfter: 0, why: 'more of its nodes are to be read' };
@@ -169,7 +169,7 @@ async function reconcile(key: Key, by: Sync, signal: AbortSignal): Promise<Outco
   const planned = first?.asksGates === true ? plan({ ...facts, gates: await by.gates.results(rules, signal) }) : first;
   if (planned === undefined) return { requeueAfter: 0, why: 'more of its nodes are to be placed' };
   cluster?.turns.said(key, planned.waitsForPlace, clock.monotonic());
-  // Without a budget there is no record, so that nobody takes it for one.
+  // Without a budget the record is deleted, so that no process takes it for current.
   const isStale = cluster === undefined && record !== undefined;
   const writesRecord = planned.record !== undefined || isStale;
   const asPlanned = { namespace, known: record, data: planned.record };
@@ -195,7 +195,7 @@ async function reconcile(key: Key, by: Sync, signal: AbortSignal): Promise<Outco
   return failures.length > 0 ? failedWith(failures[0], next) : next;
 }
 
-/** Who looks at the rollout has to see that nothing comes of what its status says. */
+/** Tells users of the rollout that what its status announces could not be written. */
 function tellRefused({ events }: Pick<Sync, 'events'>, rollout: Readonly<NodeConfigRollout>, failed: readonly Failure[]): void {
   const [refused, ...others] = failed.filter(({ error }) => isRefused(error) || error instanceof ActionError);
   if (refused === undefined) return;
@@ -204,17 +204,17 @@ function tellRefused({ events }: Pick<Sync, 'events'>, rollout: Readonly<NodeCon
   events.event(rollout, 'Warning', 'WriteRefused', what, { resource: rollouts });
 }
 
-/** Longest reason that a message has from the API server, in characters: those of webhooks are as long as they like. */
+/** Max characters of a reason from the API server in a message: messages of webhooks have no limit. */
 const MAX_WHY = 400;
 
-/** What RBAC and quotas say names the object; what webhooks say does not. */
+/** Adds the object's name where it is missing: errors of RBAC and quotas name the object, those of webhooks do not. */
 function whyFailed({ object, error }: Failure): string {
   const words = error instanceof ActionError ? error.hint : serverWords(error);
   const name = object.slice(object.lastIndexOf(' ') + 1).replace(/^.*\//, '');
   return cut(words.includes(`"${name}"`) ? words : `${object}: ${words}`, MAX_WHY);
 }
 
-/** @throws what keeps it from being written, of which an event tells */
+/** Records an event when a write fails. @throws the failure */
 async function orTold<T>(by: Sync, rollout: Readonly<NodeConfigRollout>, object: string, write: Promise<T>): Promise<T> {
   return write.catch((error: unknown) => {
     tellRefused(by, rollout, [{ object, error }]);
@@ -222,7 +222,7 @@ async function orTold<T>(by: Sync, rollout: Readonly<NodeConfigRollout>, object:
   });
 }
 
-/** Takes from nodes what rollouts left there that do not have them any more. No node keeps another from its turn. */
+/** Removes from nodes what former rollouts left there. A failure on one node does not stop the others. */
 async function giveBackAbandoned(
   { observer, executor, clock, keptUntil }: Sync,
   signal: AbortSignal,
@@ -241,7 +241,7 @@ async function giveBackAbandoned(
         wait(until - now);
         continue;
       }
-      // Looks at other rollouts leave it to this one.
+      // Concurrent reconciles of other rollouts skip this node.
       keptUntil.set(key, now + FAILED_MS);
       try {
         await executor.drains.giveBack(owner, node, () => {}, signal);
@@ -266,21 +266,21 @@ function rolloutsOfNode(
   nodes: Lister<KubeObject>,
 ): { node: string; keys: Key[] } {
   const objects = objectsOf(change);
-  // A NodeConfig has no labels: those of its Node count. Where they have not changed both states of a Node share them.
+  // A NodeConfig has no labels: those of its Node count. Both states of a Node share one object of unchanged labels.
   const labels = new Set(
     objects.map(({ metadata, kind }) => (kind === 'Node' ? metadata.labels : nodes.get(metadata.name ?? '')?.metadata.labels)),
   );
   const selecting = sets.list().filter((rollout) => [...labels].some((one) => matchesLabels(rules(rollout).selector, one)));
   const keys = new Set(selecting.map(objectKey));
-  // A rollout that does not exist any more has to take from a Node what it left there.
+  // A deleted rollout is enqueued too: what it left on the Node must be removed.
   const latest = objects.at(-1);
   if (latest?.kind === 'Node' && change.do !== 'delete') for (const { name } of rolloutsLeftOn(latest as Readonly<Node>)) keys.add(name);
   return { node: latest?.metadata.name ?? '', keys: [...keys] };
 }
 
 /**
- * The rollouts whose plan reads a ConfigMap of agents: those that roll it out, or have made it, or wait because it has the name of their copy. The record of
- * touches is everybody's.
+ * The rollouts whose plan reads a ConfigMap of agents: those that roll it out, created it, or wait because it has the name of their copy. All rollouts
+ * read the record of touches.
  */
 export function rolloutsOfConfigMap(change: Change<KubeObject>, sets: Lister<NodeConfigRollout>): Iterable<Key> {
   const maps = objectsOf(change);
@@ -302,7 +302,7 @@ function objectsOf<T extends KubeObject>(change: Change<T>): [T, ...T[]] {
 const isOfSpec = (change: Change<NodeConfigRollout>): boolean =>
   change.do !== 'update' || change.before.metadata.generation !== change.after.metadata.generation;
 
-/** Others may have to take its nodes, or leave them to it. */
+/** Whether other rollouts may gain or lose nodes. */
 function isSelectionChange(change: Change<NodeConfigRollout>, rules: (rollout: Readonly<NodeConfigRollout>) => Rules): boolean {
   if (change.do !== 'update') return true;
   const { before, after } = change;

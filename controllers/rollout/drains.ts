@@ -15,24 +15,24 @@ import type { RolloutNode } from './node.ts';
 import type { Rules } from './rules.ts';
 import { cut } from './text.ts';
 
-/** Steps of one node in one reconcile: a cordon, conditions, one round of evictions, and as many once more after a conflict. */
+/** Max steps of one node in one reconcile: a cordon, conditions, one round of evictions, and the same once more after a conflict. */
 const MAX_STEPS = 12;
-/** After a Node could not be told that it comes next, none is for so long. */
+/** After conditions of a Node could not be written, no Node gets conditions for this long, in ms. */
 const UNSAID_MS: Millis = 60_000;
-/** A node whose pods could not be read, or that could not be written, is looked at again then. */
+/** Time to wait after the pods of a node could not be read, or the Node not be written, in ms. */
 const RETRY_MS: Millis = 5_000;
 
 interface Known {
   state: DrainState & DrainFor;
-  /** Monotonic: nothing is asked of the server before. */
+  /** Monotonic: no request to the server before. */
   notBefore: Millis;
 }
 
-/** What is written for one node, and what the server then has. */
+/** Called with a Node that was written, as the server has it. */
 export type Wrote = (node: Node) => void;
 
 /**
- * Continues drains, node by node. It remembers only retry times and the last answers: the state of a drain is on the Node, so that another process
+ * Continues drains, node by node. Keeps only retry times and the last results in memory: the state of a drain is on the Node, so that another process
  * can continue it.
  */
 export class Drains {
@@ -41,9 +41,9 @@ export class Drains {
   readonly #gaps: Pick<ClockGaps, 'look'>;
   readonly #world: DrainWorld;
   readonly #backoff: EvictionBackoff;
-  /** Monotonic: no Node is told before that it comes next. */
+  /** Monotonic: MaintenancePlanned is not written before. */
   #unsaidUntil: Millis = -Infinity;
-  /** Monotonic: until then drains go on without conditions, which were refused. */
+  /** Monotonic: until then drains continue without conditions, which the server rejected. */
   #silentUntil: Millis = -Infinity;
   /** By rollout and node. */
   readonly #known = new Map<string, Map<string, Known>>();
@@ -66,12 +66,12 @@ export class Drains {
     else this.#known.get(rollout)?.delete(node);
   }
 
-  /** There is no Node of this name any more. */
+  /** Called when the Node was deleted. */
   nodeGone(node: string): void {
     for (const known of this.#known.values()) known.delete(node);
   }
 
-  /** One look at a drain, and what follows from it. @returns when to look again; 0: it has ended. @throws the signal's reason */
+  /** Continues one drain. @returns ms until the next call; 0: the drain has ended. @throws the signal's reason */
   async advance(
     rules: Rules,
     { node, revision }: { node: RolloutNode; revision: string | undefined },
@@ -109,7 +109,7 @@ export class Drains {
     }
   }
 
-  /** @returns the step at which it came to a stop */
+  /** @returns the step at which the drain stopped */
   async #drain(rules: Rules, { node: name, object }: RolloutNode, wrote: Wrote, signal: AbortSignal): Promise<DrainStep> {
     let node = object as Readonly<Node>;
     const policy = { ...rules.drainPods, timeoutMs: rules.drainTimeoutMs };
@@ -138,21 +138,21 @@ export class Drains {
     return node;
   }
 
-  /** Says on the Node that it is worked on. Nothing hangs on it: where somebody else writes the Node at that moment, or it may not be written, it goes unsaid. */
+  /** Announces maintenance by a condition of the Node. Best effort: skipped after a conflict, or without the right to write it. */
   async announce(rules: Rules, node: RolloutNode, what: LifecycleCondition, wrote: Wrote, signal: AbortSignal): Promise<void> {
-    // A node that was drained stays so until it is given back.
+    // A drained node keeps its condition until it is given back.
     const isDrained = what === 'MaintenanceInProgress' && hasCondition(nodeOf(node), 'Drained', ownerOf(rules));
     const step = planConditions(nodeOf(node), ownerOf(rules), isDrained ? [what, 'Drained'] : [what], this.#clock.now());
     if (step === undefined) return;
     if (what === 'MaintenancePlanned' && this.#clock.monotonic() < this.#unsaidUntil) return;
     const outcome = await executeDrain(step, this.#world, signal).catch(() => undefined);
     signal.throwIfAborted();
-    // A right that is missing is so for every node: what is planned would be tried at each look.
+    // A missing right concerns every node: without a pause, each reconcile would try again.
     if (outcome === undefined && what === 'MaintenancePlanned') this.#unsaidUntil = this.#clock.monotonic() + UNSAID_MS;
     if (outcome?.result === 'patched') wrote(outcome.node);
   }
 
-  /** Takes away what the rollout left on a Node: also the cordon where its conditions may not be written. @throws ApiError, TransportError */
+  /** Removes what the rollout left on a Node, the cordon even when conditions may not be written. @throws ApiError, TransportError */
   async giveBack(rules: Pick<Rules, 'name' | 'uid'>, object: Readonly<Node>, wrote: Wrote, signal: AbortSignal): Promise<void> {
     let node = object;
     let refused: ApiError | undefined;
@@ -181,7 +181,7 @@ export class Drains {
 
 const isOfConditions = (step: DrainStep): boolean => step.do === 'patch' && step.subresource === 'status';
 
-/** A kubelet runs 110 pods by default; a node with more than this is none that a drain can be sure of. */
+/** Max pods of a node that is drained; a kubelet runs 110 by default. */
 const MAX_PODS_OF_NODE = 5_000;
 
 /**

@@ -47,26 +47,26 @@ export interface Failure {
   error: unknown;
 }
 
-/** What executing came to. */
+/** The result of executing a plan. */
 export interface Executed {
   /** In the order in which it failed. */
   failures: Failure[];
-  /** When drains are to be looked at again. */
+  /** When to continue drains, and to retry nodes that were not written. */
   wakeUps: WakeUp[];
 }
 
-/** What could not be written is tried again after `base`, and after twice as long each further time, up to `cap`. */
+/** A failed write is retried after `base`, and after twice as long each further time, up to `cap`. */
 const RETRY = { base: 1_000, cap: 60_000, jitter: 0 };
 
-/** Without its copy nothing is assigned. */
+/** Without the copy of the ConfigMap nothing is assigned. */
 const needsNoCopy = (action: Action): boolean => isOfRevision(action) || action.do === 'give-back';
 
 /** One that has taken the place of another goes on though that cannot be deleted. */
 const isOfCopy = (action: Action): boolean => isOfRevision(action) && action.do !== 'delete-revision';
 
 /**
- * Objects of a rollout that could not be written, why, and when each is tried again. A webhook may refuse in other words each time: the status, which has them,
- * would change at each try, and bring the next one.
+ * Objects of a rollout that could not be written, why, and when each is retried. A webhook may reject with another message each time: without the backoff, the
+ * message would change the status at each try, and so enqueue the next one.
  */
 export class Unwritten {
   readonly #objects = new Map<string, { why: string; failures: number; until: Millis }>();
@@ -76,14 +76,14 @@ export class Unwritten {
     return new Map([...this.#objects].map(([object, { why }]) => [object, why]));
   }
 
-  /** Of what is planned, what may be tried now. @param now - monotonic */
+  /** The planned actions that may be tried now. @param now - monotonic */
   due(actions: readonly Action[], now: Millis): readonly Action[] {
     const isHeld = (action: Action): boolean => now < (this.#objects.get(objectOf(action))?.until ?? 0);
     const isWaiting = actions.some((action) => isOfCopy(action) && isHeld(action));
     return actions.filter((action) => !isHeld(action) && (!isWaiting || needsNoCopy(action)));
   }
 
-  /** What was tried is over. @param planned - all of it, tried or not @param failed - by object, why it could not be written */
+  /** Records the results of the actions that were tried. @param planned - all actions, tried or not @param failed - by object, why it could not be written */
   tried(due: readonly Action[], planned: readonly Action[], failed: ReadonlyMap<string, string>, now: Millis): void {
     const [wanted, tried] = [new Set(planned.map(objectOf)), new Set(due.map(objectOf))];
     for (const object of this.#objects.keys())
@@ -94,19 +94,19 @@ export class Unwritten {
     }
   }
 
-  /** What stands against it may go, of which no event tells. */
+  /** The obstacle may disappear without an event. */
   wakeUps(now: Millis): WakeUp[] {
     const first = Math.min(...[...this.#objects.values()].map(({ until }) => until));
     return first === Infinity ? [] : [{ requeueAfter: Math.max(0, first - now), why: 'what could not be written' }];
   }
 }
 
-/** An object that was changed by somebody else is planned with again after this time, or when its watch brings it; in ms. */
+/** After a conflict the rollout is planned again after this time, or when the watch delivers the change; in ms. */
 const CHANGED_MS = 1_000;
-/** Nodes that are written at once. */
+/** Max nodes that are written concurrently. */
 const AT_ONCE = 16;
 
-/** Does what the plan says. A node that cannot be written keeps no other from its turn. */
+/** Executes the plan. A failure on one node does not stop the others. */
 export async function execute(by: Executor, rules: Rules, actions: readonly Action[], signal: AbortSignal): Promise<Executed> {
   const failures: Failure[] = [];
   const failed = (action: Action, error: unknown): void => void failures.push({ object: objectOf(action), error });
@@ -175,7 +175,7 @@ async function executeOnNode(by: Executor, rules: Rules, action: OnNode, signal:
   }
 }
 
-/** It said yes, and has something else than what was written: without a look at it a rollout would wait for what nobody has been told. */
+/** The API server accepted a write but stored something else: without this error a rollout would wait for an assignment that no agent got. */
 const altered = (action: Action, what: string): ActionError =>
   new ActionError('write', objectOf(action), {
     hint: `the API server accepts the write, but ${what}; an admission webhook or policy changes it`,
@@ -194,7 +194,7 @@ async function executeRevision(by: Executor, rules: Rules, action: OfRevision, s
       try {
         wrote(by, rules, configMaps, await by.client.create(configMaps, action.revision, { signal, namespace }));
       } catch (error) {
-        // An earlier try came through after all; if it is somebody else's, the plan waits for a copy that is its own, and says so.
+        // An earlier try succeeded after all; if the object has another owner, the next plan reports that and waits.
         if (!isAlreadyExists(error)) throw error;
       }
       return;
@@ -217,8 +217,8 @@ async function executeRevision(by: Executor, rules: Rules, action: OfRevision, s
 }
 
 /**
- * Writes the assignment of a node where its agent reads it, and beside it whose it is and since when. It is written on the version that it was planned from.
- * @returns what the API server has now; undefined: there is a newer one
+ * Writes the assignment of a node where its agent reads it, with annotations for the rollout and the time, onto the version that the plan is based on.
+ * @returns the object as the API server has it now; undefined: there is a newer one
  */
 async function assign(
   by: Executor,
@@ -240,7 +240,7 @@ function assignedBy({ caches: { configMaps: cache } }: Executor, rules: Rules, r
   return specOf(rules, revision, copy === undefined ? [] : [copy]);
 }
 
-/** @returns undefined: somebody else has written it since it was read */
+/** @returns undefined: another writer has changed the object since it was read */
 function patchCarrier(
   by: Executor,
   rules: Rules,
@@ -254,7 +254,7 @@ function patchCarrier(
   return unlessChanged(async () => wrote(by, rules, resource, await by.client.patch(resource, { name }, body, { type: 'merge', signal })));
 }
 
-/** Its watch has told already, or is about to. */
+/** undefined when another writer changed, created or deleted the object: the watch has delivered that already, or is about to. */
 async function unlessChanged<T>(write: () => Promise<T>): Promise<T | undefined> {
   try {
     return await write();
@@ -265,9 +265,9 @@ async function unlessChanged<T>(write: () => Promise<T>): Promise<T | undefined>
 }
 
 /**
- * Writes the status on the rollout as the cache has it. Where that is not the newest nothing is written: what changed, an approval perhaps, brings the
- * rollout back, and is planned with.
- * @param always - also where nothing changes: the server says whether the rollout is the newest one, also beside another process that leads
+ * Writes the status onto the rollout as the cache has it. If that is not the newest version, nothing is written: the change, such as an approval, enqueues
+ * the rollout for another plan.
+ * @param always - write an unchanged status too: so the server checks that the version is the newest, even when a second process leads as well
  * @returns false: there is a newer one
  */
 export async function writeStatus(
@@ -288,13 +288,13 @@ export async function writeStatus(
   }
 }
 
-/** Whose own writes those of the record are: no rollout has this name. */
+/** The key of own writes of the record: no rollout has this name. */
 export const RECORD_KEY = '(record)';
 
 /**
- * Writes down what is about to be touched.
- * @param known - the record that it was planned from, absent: there was none
- * @param data - absent: there is no budget any more, and no record
+ * Writes the record of touches, before the nodes are touched.
+ * @param known - the record that the plan is based on; absent: there was none
+ * @param data - absent: there is no budget any more, and the record is deleted
  * @returns false: there is a newer one
  */
 export async function writeRecord(

@@ -10,7 +10,7 @@ import { firstNamesOf } from './text.ts';
 
 type Reading = Pick<Observer, 'rules' | 'serves'> & { caches: Pick<Caches, 'rollouts' | 'nodes' | 'nodeConfigs'> };
 
-/** What a rollout leaves to older ones that select the same nodes. @member nodes, holders - names, as messages have them */
+/** Nodes that a rollout leaves to older ones, which select them too. @member nodes, holders - names, as text for messages */
 export interface Conflicts {
   count: number;
   nodes: string;
@@ -18,8 +18,8 @@ export interface Conflicts {
 }
 
 /**
- * Numbers of the nodes of the cluster, and who has each. All rollouts share them, so that what each of thousands remembers of thousands of nodes is a bit
- * of a node.
+ * Numbers of the nodes of the cluster, and the rollout that has each node. All rollouts share the numbers, so that thousands of rollouts with thousands of
+ * nodes need only a bit for each pair.
  */
 class NodeNumbers {
   readonly #numbers = new Map<string, number>();
@@ -28,7 +28,7 @@ class NodeNumbers {
   readonly #free: number[] = [];
   #changes = 0;
 
-  /** Number of times that a node came to another holder. */
+  /** Number of times that a node got another holder. */
   get changes(): number {
     return this.#changes;
   }
@@ -58,7 +58,7 @@ class NodeNumbers {
     this.#changes += 1;
   }
 
-  /** The node is gone, and no set has it any more: its number is given to another one. */
+  /** Frees the number of a deleted node, which no set may contain any more, for another node. */
   delete(node: string): void {
     const number = this.#numbers.get(node);
     if (number === undefined) return;
@@ -97,23 +97,23 @@ class NodeSet {
     return true;
   }
 
-  /** It may lose numbers meanwhile. */
+  /** Numbers may be deleted during the iteration. */
   *[Symbol.iterator](): Iterator<number> {
     for (let word = 0; word < this.#bits.length && this.#size > 0; word++)
       for (let left = this.#bits[word] ?? 0; left !== 0; left &= left - 1) yield word * 32 + 31 - Math.clz32(left & -left);
   }
 }
 
-/** The nodes that a rollout has, from look to look. Who follows them says what has changed; a plan reads. */
+/** The nodes that a rollout has, kept between reconciles. {@link Fleets} applies changes; a plan reads. */
 export class Fleet {
   readonly #nodes = new Map<string, RolloutNode>();
   readonly #numbers: NodeNumbers;
-  /** Nodes that it leaves to older rollouts. */
+  /** Nodes that are left to older rollouts. */
   readonly #conflicts = new NodeSet();
   #said: { changes: number; conflicts: Conflicts } | undefined;
   #grouping: Grouping | undefined;
 
-  /** @param nodes - what it begins with */
+  /** @param nodes - the initial nodes */
   constructor(nodes: Iterable<RolloutNode> = [], numbers = new NodeNumbers()) {
     this.#numbers = numbers;
     for (const node of nodes) this.set(node);
@@ -127,7 +127,7 @@ export class Fleet {
     return this.#nodes.get(node);
   }
 
-  /** A node that the rollout has, as it is now. */
+  /** Adds or updates a node of the rollout. */
   set(node: RolloutNode): void {
     const before = this.#nodes.get(node.node);
     if (before === node) return;
@@ -136,7 +136,7 @@ export class Fleet {
     this.#grouping?.changed(node.node);
   }
 
-  /** A node that it leaves to an older rollout. */
+  /** Marks a node as left to an older rollout. */
   setConflict(node: string, rollout: string): void {
     const number = this.#numbers.numberOf(node);
     this.#numbers.setHolder(number, rollout);
@@ -146,7 +146,7 @@ export class Fleet {
     this.#said = undefined;
   }
 
-  /** A node that it has no more, in whatever way it had it. */
+  /** Removes a node, whether the rollout had the node or left it to an older one. */
   delete(name: string): void {
     if (this.#nodes.delete(name)) this.#grouping?.changed(name);
     const number = this.#numbers.get(name);
@@ -166,24 +166,24 @@ export class Fleet {
     return { count: nodes.length, nodes: firstNamesOf(nodes), holders: firstNamesOf([...holders]) };
   }
 
-  /** Where its nodes stand now; undefined: there are more to place. What is asked the same way as the last time costs what has changed since. */
+  /** The nodes in groups; undefined: there are more to place. A call with the same placer and course as the last one costs only what changed since. */
   groups(place: Placer, course: Course): Groups | undefined {
     if (this.#grouping?.serves(place, course) !== true) this.#grouping = new Grouping(place, course, this.#nodes);
     return this.#grouping.bringUpToDate(course) ? this.#grouping : undefined;
   }
 }
 
-/** All rollouts, the one that has the nodes first: its place among them decides which nodes are a rollout's own. */
+/** All rollouts in order of precedence: a node belongs to the first rollout that selects it. */
 export class Precedence {
   readonly rules: readonly Rules[];
   /** By uid. Places with the same version have the same nodes. */
   readonly #places = new Map<string, { at: number; version: number }>();
   readonly #firsts = new WeakMap<object, number>();
   readonly #version: number;
-  /** Selectors that nodes were matched with. */
+  /** Number of selectors that were evaluated. */
   matches = 0;
 
-  /** @param before - the one that it follows: a place keeps its version where it, and all that go before it, select the same nodes as then */
+  /** @param before - the previous order: a place keeps its version if it, and all places before it, select the same nodes as then */
   constructor(rules: readonly Rules[], before?: Precedence) {
     this.rules = rules;
     this.#version = before === undefined ? 0 : before.#version + 1;
@@ -198,12 +198,12 @@ export class Precedence {
     return this.#places.get(uid) ?? { at: this.rules.length, version: this.#version };
   }
 
-  /** As far as it is one of these. */
+  /** undefined: there is no rollout with this uid. */
   named(uid: string): Rules | undefined {
     return this.rules[this.place({ uid }).at];
   }
 
-  /** The rollout that has a node, as of a cache: all rollouts that select a node ask once. */
+  /** The rollout that has a node. Computed once per object of the cache, for all rollouts that select it. */
   holderOf(node: Readonly<KubeObject>): Rules | undefined {
     let first = this.#firsts.get(node);
     if (first === undefined) {
@@ -216,43 +216,43 @@ export class Precedence {
     return this.rules[first];
   }
 
-  /** The same, where it is not this one, and goes before it. */
+  /** The same, if that rollout comes before `rules`. */
   holderBefore(rules: Rules, node: Readonly<KubeObject>): Rules | undefined {
     const holder = this.holderOf(node);
     return holder !== undefined && this.place(holder).at < this.place(rules).at ? holder : undefined;
   }
 }
 
-/** Which nodes a rollout keeps from younger ones follows from this. */
+/** What determines which nodes a rollout keeps from younger ones. */
 export const selectionOf = memoize(({ uid, problems, rollout }: Rules): string =>
   JSON.stringify([uid, problems.length === 0, rollout.spec?.nodeSelector]),
 );
 
 interface Followed {
   fleet: Fleet;
-  /** Of its place. */
+  /** Of the rollout's place. */
   version: number;
   /** Nodes to read before the next plan. */
   changed: NodeSet;
 }
 
-/** Nodes that one look reads, and selectors that it matches them with: those of a large fleet are read in several, so that no turn of the event loop is long. */
+/** Max nodes that one reconcile reads, and max selectors that it evaluates: a large fleet is read in several, so that no turn of the event loop is long. */
 const MAX_READS = 500;
 const MAX_MATCHES = 50_000;
 
-/** The fleets of all rollouts. A look reads the nodes that changed since the last one; all of them where what the rollout selects has changed. */
+/** The fleets of all rollouts. A reconcile reads the nodes that changed since the last one, or all nodes when the selection changed. */
 export class Fleets {
   readonly #followed = new Map<Key, Followed>();
   readonly #numbers = new NodeNumbers();
   #precedence: Precedence | undefined;
   #isCurrent = false;
 
-  /** A node that this rollout selects, or selected, changed: tell it in the turn in which the cache changes. */
+  /** Called when a node that this rollout selects, or selected, changes: in the turn in which the cache changes. */
   changed(rollout: Key, node: string): void {
     this.#followed.get(rollout)?.changed.add(this.#numbers.numberOf(node));
   }
 
-  /** There is no Node of this name any more: likewise. */
+  /** Called when a Node was deleted: in the same turn. */
   gone(node: string): void {
     const number = this.#numbers.get(node);
     if (number === undefined) return;
@@ -263,7 +263,7 @@ export class Fleets {
     this.#numbers.delete(node);
   }
 
-  /** A rollout came, goes, or selects other nodes: likewise. */
+  /** Called when a rollout is added or deleted, or selects other nodes: in the same turn. */
   selectionChanged(): void {
     this.#isCurrent = false;
   }
@@ -272,7 +272,7 @@ export class Fleets {
     this.#followed.delete(rollout);
   }
 
-  /** All rollouts that are not being deleted, the oldest first, as when the selection of one changed last. */
+  /** All rollouts that are not being deleted, the oldest first; computed again after a call of {@link selectionChanged}. */
   inOrder({ caches, rules }: Pick<Reading, 'caches' | 'rules'>): Precedence {
     if (this.#precedence !== undefined && this.#isCurrent) return this.#precedence;
     const there = caches.rollouts.list().filter(({ metadata }) => metadata.deletionTimestamp === undefined);
@@ -302,7 +302,7 @@ export class Fleets {
       const holder = precedence.holderBefore(rules, object);
       if (holder === undefined) {
         fleet.set(viewOf(object, caches.nodeConfigs.get(name), serves));
-        // Remembered: the turn that places all nodes is short of it.
+        // Caches the rank, so that the turn that places all nodes need not compute all ranks.
         rankOf(name, rules.uid);
       } else fleet.setConflict(name, holder.name);
     }

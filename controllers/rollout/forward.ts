@@ -12,10 +12,10 @@ import { bounded, namesIn, nodesText } from './text.ts';
 import { MAX_FAILURES } from './types.ts';
 import type { WakeUp } from '../common/reconcile.ts';
 
-/** How often gates are asked while something waits for them, in ms. */
+/** How often gates are checked while something waits for them, in ms. */
 const ASK_AGAIN_MS: Millis = 30_000;
 
-/** Takes the revision to more nodes, as far as steps, budgets, windows and gates allow; undefined: there are more nodes to place. Pure. */
+/** Rolls out the revision to more nodes, as far as steps, budgets, windows and gates allow; undefined: there are more nodes to place. Pure. */
 export function planForward(facts: Facts, progress: Progress): Decision | undefined {
   const { rules, fleet, now } = facts;
   const groups = fleet.groups(placeForward, courseOf(facts, progress));
@@ -25,9 +25,9 @@ export function planForward(facts: Facts, progress: Progress): Decision | undefi
   const touched = fleet.size - groups.of('left').length;
   const seen: Seen = { facts, groups, failures, touched, candidates: candidatesOf(groups, failures) };
   const settled = { ...progress, failures };
-  // Failed nodes count as unavailable: where they are as many as may be, nothing would go on either.
+  // Failed nodes count as unavailable: once they use up maxUnavailable, the rollout could not continue either.
   const budget = Math.min(failureBudgetOf(rules, touched), maxUnavailableOf(rules, fleet.size));
-  // What all nodes have had is not taken back because one of them, or a late joiner, fails afterwards: that one is named, and no further one is touched.
+  // A complete revision is not rolled back because a node, or a late joiner, fails afterwards: the status names that node, and no further one is touched.
   const isForgetful = toldByStatusAlone(failures, groups, progress.revision).length >= MAX_FAILURES;
   if (seen.failures.length >= budget || isForgetful)
     return progress.complete ? withPlanned(seen, withMaintenance(seen, lateFailures(seen, settled))) : stop(seen, settled);
@@ -48,7 +48,7 @@ interface Seen {
   /** Nodes that are in flight, settled, or have failed. */
   touched: number;
   failures: Progress['failures'];
-  /** Can be touched: they have an agent, are Ready, have not failed, and their kubelet would take it. In the order in which they are touched. */
+  /** Nodes that can be touched: with an agent, Ready, not failed, and with a kubelet that would accept the revision. In the order in which they are touched. */
   candidates: readonly Placement[];
 }
 
@@ -69,7 +69,7 @@ function stop(seen: Seen, progress: Progress): Decision {
     reason: 'FailureBudget',
     text: isBack ? `${failed}; nodes are rolled back` : `${failed}; no further node is touched`,
     waitsFor: isBack ? undefined : 'Failures',
-    // What comes next is planned from the status that says so.
+    // The next reconcile plans from the status with `stopped`.
     wakeUps: [{ requeueAfter: 0, why: 'the rollout has stopped' }],
   };
 }
@@ -86,7 +86,7 @@ function preflightFails(seen: Seen, progress: Progress): Decision {
   return { ...base(seen, progress), phase: 'Pending', reason: 'PreflightFailed', text, waitsFor: 'Preflight' };
 }
 
-/** From step to step, until there is something to do or to wait for. */
+/** Goes from step to step until there is something to do or to wait for. */
 function walk(seen: Seen, from: Progress): Decision {
   const { rules, now, fleet, gaps } = seen.facts;
   const { candidates, touched, groups } = seen;
@@ -102,7 +102,7 @@ function walk(seen: Seen, from: Progress): Decision {
     if (next.length > 0) return take(seen, progress, next);
     if (groups.of('in-flight').length > 0) return waitForNodes(seen, progress);
     if (isLast || step === undefined) return complete(seen, progress);
-    // A clock that was set would make the hold last as much longer or shorter.
+    // After the clock was set, the hold starts again: it would last too long or too short.
     const began = progress.stepSettledAt;
     const since = began === undefined || wasClockSet(Date.parse(began), now, gaps) ? rfc3339(now) : began;
     const settled = { ...progress, stepSettledAt: since };
@@ -112,15 +112,15 @@ function walk(seen: Seen, from: Progress): Decision {
   }
 }
 
-/** Without a canary no step is done: agents that have yet to start must not find a rollout that is complete. */
+/** Without a canary no step counts as done: agents that start later must not find a complete rollout. */
 function noneReady(seen: Seen, progress: Progress): Decision {
   const text = `none of ${nodesText(seen.facts.fleet.size)} can be touched now: each is not Ready, has no agent, or has a kubelet that would reject the configuration`;
   return { ...base(seen, progress), phase: 'Pending', reason: 'NoNodes', waitsFor: 'Nodes', text };
 }
 
 /**
- * A node that failed is not touched again, whatever it is assigned by now. Those that an earlier revision has left not Ready are the first: they hold places
- * that the others wait for. Those that are degraded are the last: what becomes of them would say nothing of the revision.
+ * A failed node is not touched again, whatever it is assigned now. Nodes that an earlier revision left not Ready come first: they use up the budget that the
+ * others wait for. Degraded nodes come last: their outcome would say nothing about the revision.
  */
 function candidatesOf(groups: Groups, failures: Seen['failures']): readonly Placement[] {
   const [stranded, degraded, inOrder] = [groups.of('stranded'), groups.of('degraded'), groups.of('candidates')];
@@ -130,7 +130,7 @@ function candidatesOf(groups: Groups, failures: Seen['failures']): readonly Plac
   return failed.size === 0 ? candidates : candidates.filter((one) => !failed.has(one));
 }
 
-/** Drains that are under way go on, what is drained is assigned, and nodes that have arrived are given back: neither windows nor gates keep that waiting. */
+/** Continues drains, assigns drained nodes, and gives back nodes that have arrived: windows and gates do not delay this. */
 function withMaintenance({ facts, groups }: Seen, decision: Decision): Decision {
   const { progress, actions = [] } = decision;
   if (progress === undefined) return decision;
@@ -143,7 +143,7 @@ function withMaintenance({ facts, groups }: Seen, decision: Decision): Decision 
   return { ...decision, actions: [...actions, ...more, ...restarted] };
 }
 
-/** What keeps nodes from being touched at this moment, whichever they are. */
+/** What keeps every node from being touched now. */
 function heldBy(seen: Seen, progress: Progress): Decision | undefined {
   const { rules, window, gates, now } = seen.facts;
   const say = (phase: Decision['phase'], waitsFor: string, text: string, more: Partial & Pick<Decision, 'asksGates'> = {}): Decision => {
@@ -168,7 +168,7 @@ function heldBy(seen: Seen, progress: Progress): Decision | undefined {
 
 const pausedText = (rollout: string): string => `spec.paused is true; to continue: dkc rollout resume ${rollout}`;
 
-/** Who pauses a rollout sees that it is, also where it has no node to touch at that moment. */
+/** Reports a paused rollout as paused, even when it has no node to touch now. */
 const orPaused = ({ facts }: Seen, decision: Decision): Decision =>
   facts.rules.paused
     ? { ...decision, phase: 'Paused', reason: 'Resume', waitsFor: 'Resume', text: `${decision.text}; ${pausedText(facts.rules.name)}` }
@@ -183,12 +183,12 @@ function whyGatesHold(gates: Facts['gates']): string | undefined {
   return failing.length === 0 ? undefined : bounded(failing.map((gate) => `${gate.name}: ${gate.why}`).join('; '), 500);
 }
 
-/** Touches the next nodes, as many as may be unavailable beside those that are: of this rollout's, and of the whole cluster. */
+/** Touches the next nodes, as many as the budgets of this rollout and of the whole cluster still allow. */
 function take(seen: Seen, progress: Progress, next: readonly Placement[]): Decision {
   const { facts, groups } = seen;
   const { rules, fleet } = facts;
   const held = heldBy(seen, progress);
-  // A rollout that was complete stays so: a node that comes late waits for the window and the gates as well.
+  // A complete rollout stays complete while a late joiner waits for the window and the gates.
   if (held !== undefined) return progress.complete && !rules.paused ? { ...held, phase: 'Complete' } : held;
   const unavailable = groups.of('unavailable');
   const room = maxUnavailableOf(rules, fleet.size) - unavailable.length;
@@ -210,7 +210,7 @@ function take(seen: Seen, progress: Progress, next: readonly Placement[]): Decis
   return { ...rest, phase, reason: 'NodesAssigned', text, actions };
 }
 
-/** A drain that was tried and has left nothing on its Node: a right is missing, or pods cannot be read. */
+/** Why a drain that was tried has left nothing on its Node: a right is missing, or pods cannot be read. */
 function whyNotBegun({ rules, drains }: Facts, { revision }: Progress, chosen: readonly Placement[]): string {
   for (const { node } of chosen) {
     const drain = drains.get(node.node);
@@ -219,15 +219,15 @@ function whyNotBegun({ rules, drains }: Facts, { revision }: Progress, chosen: r
   return '';
 }
 
-/** Of `next`, as many as there is room for; with spreadBy of one domain: that of nodes in flight, else that of the first. */
+/** As many of `next` as there is room for; with spreadBy only of one domain: that of nodes in flight, else that of the first. */
 function choose({ facts, groups }: Seen, next: readonly Placement[], room: number, places: number): Placement[] {
   const { spreadBy } = facts.rules;
   const domainOf = ({ node }: Placement): string | undefined => (spreadBy === undefined ? undefined : node.labels[spreadBy]);
   const [first = next[0]] = groups.of('in-flight');
   const domain = first && domainOf(first);
   const chosen: Placement[] = [];
-  // One that is cordoned is unavailable already, and takes nobody's place.
   const most = Math.min(MAX_TOUCHES, recordsLeft(facts.cluster));
+  // A node that is unavailable already takes no room.
   let [left, free] = [room, groups.of('candidates-down').length + groups.of('pending').length];
   const hasPlace = placesFor(facts.cluster, places);
   for (const one of next) {
@@ -241,7 +241,7 @@ function choose({ facts, groups }: Seen, next: readonly Placement[], room: numbe
   return chosen;
 }
 
-/** The first one whose drain may last until somebody does something about it: a disruption budget, or a right that is missing. */
+/** The first node whose drain may last until a user acts: a disruption budget blocks it, or a right is missing. */
 const heldOf = ({ facts: { drains }, groups }: Seen): Placement | undefined =>
   groups.of('in-flight').find(({ node }) => {
     const drain = drains.get(node.node);
@@ -251,7 +251,7 @@ const heldOf = ({ facts: { drains }, groups }: Seen): Placement | undefined =>
 const whyInFlight = (one: Placement | undefined): string =>
   one?.standing.at === 'in-flight' ? `; ${one.node.node}: ${one.standing.why}` : '';
 
-/** None of them is under way, so that they may be unavailable for long: who looks for them in a large fleet needs their names. */
+/** With no node in flight, the unavailable nodes may stay so for long: in a large fleet users need their names. */
 const whyElsewhere = ({ groups }: Seen): string =>
   groups.of('in-flight').length > 0 ? '' : `: ${namesIn(groups.of('unavailable'), nodeName)}`;
 
@@ -262,7 +262,7 @@ function waitForNodes(seen: Seen, progress: Progress): Decision {
   return orPaused(seen, { ...base(seen, { ...progress, stepSettledAt: undefined }), phase, reason: 'NodesInFlight', text });
 }
 
-/** A node that joined meanwhile gets the last complete revision, as all others have it, until its turn comes. */
+/** A node that joins during the rollout gets the last complete revision, as all others have it, until its turn comes. */
 function withJoiners(seen: Seen, decision: Decision): Decision {
   const { progress, actions = [] } = decision;
   const { rules, fleet } = seen.facts;
@@ -295,7 +295,7 @@ function firstOf<T>(items: readonly T[], count: number, suits: (item: T) => bool
   return found;
 }
 
-/** What a step that is done waits for before the next one begins. */
+/** What a completed step waits for before the next one begins. */
 function waitsAfter(seen: Seen, progress: Progress, step: { holdMs: Millis; approve: boolean }, since: string): Decision | undefined {
   const { rules, now, gates } = seen.facts;
   const rest = base(seen, progress);
@@ -305,7 +305,7 @@ function waitsAfter(seen: Seen, progress: Progress, step: { holdMs: Millis; appr
   if (why !== undefined) {
     const held = { ...rest, phase: 'Holding', reason: 'Gates', waitsFor: 'Gates', text: why } as const;
     if (gates === undefined) return { ...held, asksGates: true };
-    // A hold is a time in which all gates hold: it begins again.
+    // A hold counts only time in which all gates hold: it starts again.
     return { ...held, progress: { ...progress, stepSettledAt: rfc3339(now) }, wakeUps: [...wakeUps, askAgain] };
   }
   if (now < end) {

@@ -8,7 +8,7 @@ import { cut } from './text.ts';
 import type { WakeUp } from '../common/reconcile.ts';
 import type { NodeFailure } from './types.ts';
 
-/** Where the nodes of a rollout stand. */
+/** The nodes of a rollout, in groups. */
 export interface Groups {
   /** In the order in which nodes are touched. */
   of(group: Group): readonly Placement[];
@@ -21,15 +21,15 @@ export const nodeName = ({ node }: Placement): string => node.node;
 
 type Ranked = Placement & { rank: string };
 
-/** Nodes that changed and are placed in one look: those of a large fleet are placed in several, so that no turn of the event loop is long. */
+/** Max changed nodes that one reconcile places: a large fleet is placed in several, so that no turn of the event loop is long. */
 const MAX_PLACED = 1_000;
 
 const byRank = (a: Ranked, b: Ranked): number => (a.rank < b.rank ? -1 : a.rank > b.rank ? 1 : 0);
 const byDeadline = (a: Ranked, b: Ranked): number => a.failsAt - b.failsAt || byRank(a, b);
 
 /**
- * Nodes in groups, from look to look: a node is placed again when it changed, when it is drained or touched, or when the time of its placement is over. So a look
- * costs what has changed, and finds what placing all nodes again would find.
+ * Nodes in groups, kept between reconciles: a node is placed again when it changed, when it is drained or touched, or when its placement expires. So the cost
+ * depends on what has changed, and the result equals that of placing all nodes again.
  */
 export class Grouping implements Groups {
   readonly #place: Placer;
@@ -38,34 +38,34 @@ export class Grouping implements Groups {
   readonly #placements = new Map<string, Ranked>();
   readonly #groups = new Map<Group, SortedList<Ranked>>();
   readonly #deadlines = new SortedList<Ranked>(byDeadline);
-  /** Assigned by a clock that is ahead of ours, or before ours was set: their deadlines move with ours. */
+  /** Nodes assigned by a clock ahead of ours, or before ours was set: their deadlines move with our clock. */
   readonly #ahead = new Set<string>();
   readonly #changed = new Set<string>();
   #drains: Course['drains'] = new Map();
   #pending: Course['pending'] = new Map();
   #now: Millis = -Infinity;
 
-  /** @param nodes - as they are at each look */
+  /** @param nodes - read again at each reconcile */
   constructor(place: Placer, course: Course, nodes: ReadonlyMap<string, RolloutNode>) {
     this.#place = place;
     this.#key = course.key;
     this.#nodes = nodes;
-    // In their order, so that none has its place searched.
+    // In order of rank, so that no insertion has to search its place.
     const ranked = [...nodes.keys()].map((name) => ({ name, rank: rankOf(name, course.rules.uid) }));
     for (const { name } of ranked.toSorted((a, b) => (a.rank < b.rank ? -1 : 1))) this.#changed.add(name);
   }
 
-  /** Whether it can be brought up to date. A clock that was set back makes failed nodes be in flight again: all are placed again. */
+  /** Whether this grouping can be brought up to date. After the clock was set back, failed nodes may be in flight again: all nodes must be placed again. */
   serves(place: Placer, { key, now }: Course): boolean {
     return this.#place === place && this.#key === key && this.#now <= now;
   }
 
-  /** A node that is another one now, or has gone. */
+  /** Called when a node changed or was removed. */
   changed(node: string): void {
     this.#changed.add(node);
   }
 
-  /** @returns whether all nodes are placed; false: there are more that changed, for the next look */
+  /** @returns whether all nodes are placed; false: the next reconcile places more */
   bringUpToDate(course: Course): boolean {
     this.#now = course.now;
     const changed = firstOf(this.#changed, MAX_PLACED);
@@ -142,10 +142,10 @@ export function inOrder(nodes: readonly RolloutNode[], uid: string): RolloutNode
 }
 
 const ranks = new Map<string, string>();
-/** Of two fleets of the largest size; then it starts again. */
+/** Enough for two fleets of the largest size; then the cache is cleared. */
 const MAX_RANKS = 20_000;
 
-/** Where a node comes in that order, as text. */
+/** The rank of a node in that order, as text. */
 export function rankOf(node: string, uid: string): string {
   const key = `${uid}/${node}`;
   const known = ranks.get(key);
@@ -157,7 +157,7 @@ export function rankOf(node: string, uid: string): string {
 }
 
 /**
- * Nodes that failed: those that the status names, unless they are settled by now, and those that fail now. One that has gone still counts.
+ * Failed nodes: those in the status, unless they are settled now, and those that fail now. A deleted node still counts.
  */
 export function failuresOf(known: readonly NodeFailure[], groups: Groups, now: Millis): NodeFailure[] {
   const names = new Set(known.map(({ node }) => node));
@@ -169,8 +169,8 @@ export function failuresOf(known: readonly NodeFailure[], groups: Groups, now: M
 }
 
 /**
- * Failures that still say something once the rollout was complete: the Node has not gone since, nor been made again under its name. By a clock that is behind
- * the API server's a Node that has yet to be made says nothing.
+ * Failures that still count once the rollout was complete: the Node was neither deleted nor created again since. A creation time in the future, by a clock that
+ * is behind the API server's, is ignored.
  */
 export function failuresOfThose(failures: readonly NodeFailure[], groups: Groups, now: Millis): readonly NodeFailure[] {
   return failures.filter(({ node, at }) => {
@@ -180,13 +180,13 @@ export function failuresOfThose(failures: readonly NodeFailure[], groups: Groups
   });
 }
 
-/** Of the failures those that only the status tells of: a node whose drain failed is given back, and is not assigned the revision. */
+/** Failures that only the status records, such as that of a node whose drain failed: it is given back, and is not assigned the revision. */
 export const toldByStatusAlone = (failures: readonly NodeFailure[], groups: Groups | undefined, revision: string): NodeFailure[] =>
   failures.filter(({ node }) => {
     const placed = groups?.at(node);
     return placed?.standing.at !== 'failed' || placed.node.wanted?.name !== revision;
   });
 
-/** When the next node that is in flight will have failed. */
+/** When the next node in flight fails. */
 export const deadlinesOf = ({ failsAt }: Groups, now: Millis): WakeUp[] =>
   failsAt === Infinity ? [] : [{ requeueAfter: Math.max(0, failsAt - now), why: 'the deadline of a node' }];

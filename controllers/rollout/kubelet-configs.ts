@@ -11,14 +11,14 @@ import type { JsonObject, KubeletVersion } from '../../agent/config/contract.ts'
 import type { Keyed, KubeletConfigs } from './contract.ts';
 import type { ConfigMap } from './revision.ts';
 
-/** Answers that are remembered: of a few revisions for each kubelet version of a fleet. */
+/** Max cached results: those of a few revisions for each kubelet version of a fleet. */
 const MAX_ANSWERS = 256;
-/** Sentences about one configuration. */
+/** Max sentences about one configuration. */
 const MAX_REASONS = 3;
 
 /**
- * What the agents of a fleet would say of a configuration, as far as it can be known away from the node: by the rules of each kubelet version. Flags, drop-ins,
- * the local configuration and the host are the agent's to look at. Every answer is computed once.
+ * Predicts how the agents of a fleet would judge a configuration, as far as that is possible off the node: by the rules of each kubelet version. Only the agent
+ * can check flags, drop-ins, the local configuration and the host. Every result is computed once.
  */
 export function kubeletConfigs(): KubeletConfigs {
   const answers = new Map<string, readonly string[]>();
@@ -62,7 +62,7 @@ function drainedFor(from: Keyed | undefined, to: Keyed | undefined, text: string
     .map(({ field }) => field);
 }
 
-/** What is absent or cannot be read counts as a configuration that sets nothing. */
+/** An absent or invalid configuration counts as one that sets nothing. */
 function defaultedOf(of: Keyed | undefined, version: KubeletVersion): JsonObject {
   const decoded = of === undefined ? undefined : decode(bytesOf(of.map, of.key), version);
   return applyDefaults(decoded?.ok ? decoded.written : {}, version);

@@ -7,7 +7,7 @@ import type { RolloutNode } from './node.ts';
 import { keyOf } from './revision.ts';
 import type { Rules } from './rules.ts';
 
-/** Who writes on Nodes for this rollout. */
+/** The owner of what this rollout writes on Nodes. */
 export const ownerOf = ({ name, uid }: Pick<Rules, 'name' | 'uid'>): DrainOwner => ({ name, uid });
 
 export const nodeOf = ({ object }: RolloutNode): Readonly<Node> => object as Readonly<Node>;
@@ -15,7 +15,7 @@ export const nodeOf = ({ object }: RolloutNode): Readonly<Node> => object as Rea
 /** This rollout drains the node, or has drained it and not given it back. */
 export const isDrainedBy = (node: RolloutNode, rules: Rules): boolean => recordOf(nodeOf(node))?.owner.uid === rules.uid;
 
-/** Where the drain of a node for a revision stands. One that the Node does not record has not begun, or is over, unless it failed. */
+/** The state of a node's drain for a revision. A drain that the Node does not record has not begun, or is over, unless it failed. */
 export function drainOf(
   { rules, drains }: Pick<Facts, 'rules' | 'drains'>,
   node: RolloutNode,
@@ -28,19 +28,19 @@ export function drainOf(
   return isFor ? known : { at: 'draining', why: 'it was begun' };
 }
 
-/** Rollouts that have left something on a Node. Asked of every node at each look, and read once of each version of it. */
+/** Rollouts that have left something on a Node. Computed once per version of the Node, since every reconcile needs it of every node. */
 export const rolloutsLeftOn = memoize((node: Readonly<Node>) => rolloutsOn(node));
 
 /** Whether anything of this rollout is left on the Node. */
 export const isWorkedOn = (node: RolloutNode, rules: Rules): boolean => rolloutsLeftOn(nodeOf(node)).some(({ uid }) => uid === rules.uid);
 
-/** Its Node says that it comes next in this rollout. */
+/** The Node has the condition MaintenancePlanned of this rollout. */
 export const isPlannedBy = (node: RolloutNode, rules: Rules): boolean =>
   isWorkedOn(node, rules) && hasCondition(nodeOf(node), 'MaintenancePlanned', ownerOf(rules));
 
 /**
- * How a node is brought to a revision: drained first where the change needs it, unless it is by now. Where the drain failed on the way back, the node is
- * assigned all the same: what it has is worse.
+ * How a node gets a revision: drained first if the change needs it, unless it is drained already. During a rollback the node is assigned even when the drain
+ * failed: the configuration that it has is worse.
  */
 export function planTouch(facts: Facts, node: RolloutNode, revision: string | undefined, { isBack = false } = {}): Action {
   const state = drainOf(facts, node, revision)?.at;

@@ -18,7 +18,7 @@ export interface RolloutNode extends FleetNode {
   rollout: string | undefined;
   /** When that was; ms since the epoch. */
   assignedAt: Millis | undefined;
-  /** The agent says that its kubelet is not healthy. */
+  /** The agent reports that its kubelet is not healthy. */
   unhealthy: boolean;
   /** Marked as unschedulable, by anybody. */
   cordoned: boolean;
@@ -42,7 +42,7 @@ export function rolloutNode(object: Readonly<KubeObject>, config: Readonly<KubeO
   };
 }
 
-/** Of nodes that have not changed since: objects of a cache never change. */
+/** By Node of the cache, whose objects never change. */
 const views = new WeakMap<object, { config: object | undefined; view: RolloutNode }>();
 
 /** {@link rolloutNode}, computed once for as long as neither object changes, for the controller and the fleet page. */
@@ -57,14 +57,14 @@ export function viewOf(node: Readonly<KubeObject>, config: Readonly<KubeObject> 
 /** On the way to any configuration, also one that was assigned by hand. */
 export const isChanging = (node: RolloutNode): boolean => Boolean(node.agent?.trial) || (fleetState(node) === 'pending' && !isKept(node));
 
-/** Its NodeConfig was deleted, or is not in the backup that etcd was restored from: it stays with what it runs until it is assigned something. */
+/** The NodeConfig was deleted, or is missing in the backup that etcd was restored from: the node keeps its configuration until it is assigned another. */
 const isKept = ({ carrier, config, assigned, active }: RolloutNode): boolean =>
   carrier === 'nodeconfig' && config === undefined && sameSource(assigned, active);
 
 /** Not Ready, or marked as unschedulable. A kubelet that has never reported is not Ready. */
 export const isDown = ({ ready, cordoned }: RolloutNode): boolean => ready !== true || cordoned;
 
-/** Its agent says that its kubelet is not healthy, or that something is wrong with its configuration: others are the canaries. */
+/** The agent reports an unhealthy kubelet, or an error of the configuration: other nodes must be the canaries. */
 export const isDegraded = ({ unhealthy, error, isBehind }: RolloutNode): boolean => unhealthy || (error !== null && !isBehind);
 
 /**
@@ -81,18 +81,18 @@ export const isDegraded = ({ unhealthy, error, isBehind }: RolloutNode): boolean
 export type Standing =
   { at: 'no-agent' | 'waiting' | 'settled' } | { at: 'in-flight'; why: string; failsAt: Millis } | { at: 'failed'; error: string };
 
-/** A Node does not say which spec its status speaks of: for this long an error may be one of the configuration before, in ms. */
+/** The status of a Node does not say which spec it is about: for this long an error may be about the previous configuration, in ms. */
 const LEFTOVER_MS: Millis = 30_000;
 
-/** Another attempt at the same revision: nodes that had it already are not assigned it again, and their agents have yet to see that it is to be tried. */
+/** Another attempt at the same revision: nodes that have the revision are not assigned it again, and their agents must first see the request to retry. */
 export interface TriedAgain {
   /** When the attempt began. */
   since: Millis;
-  /** Of the copy that asks for it; undefined: it does not yet, as far as can be known. */
+  /** Of the copy that requests the attempt; undefined: the cache has no such copy yet. */
   resourceVersion: string | undefined;
 }
 
-/** How a node is judged at a time. @member triedAgain - absent: it is the first attempt */
+/** By what a node is judged. @member triedAgain - absent: this is the first attempt */
 export interface Judging {
   deadlineMs: Millis;
   now: Millis;
@@ -106,8 +106,8 @@ export function standingOf(node: RolloutNode, target: SpecSource | null, judging
   const state = fleetState(node);
   if (state === 'no-agent' && !sameSpec(node.wanted, target)) return { at: 'no-agent' };
   if (!sameSpec(node.wanted, target)) return { at: 'waiting' };
-  // Other errors may pass: the ConfigMap could not be downloaded at that moment. They have until the deadline. No agent refuses its local config: a verdict is
-  // on what was assigned before.
+  // Other errors may pass, such as a failed download of the ConfigMap: they have until the deadline. No agent rejects its local config: a verdict is about an
+  // earlier assignment then.
   if (node.error !== null && target !== null && isVerdict(state)) {
     const assignedAt = node.carrier === 'node' && node.assignedAt !== undefined ? startOf(node.assignedAt, now, gaps) : -Infinity;
     const countsAt = Math.max(now, assignedAt + LEFTOVER_MS, leftoverUntil(node, target, judging));
@@ -117,7 +117,7 @@ export function standingOf(node: RolloutNode, target: SpecSource | null, judging
   const runs = !node.isBehind && sameSpec(node.assigned, target) && sameSource(node.assigned, node.active);
   const why = whyNotSettled(node, runs);
   if (why === undefined) return { at: 'settled' };
-  // One that has proved the revision, and is not Ready later on, is waited for. Without a mark somebody else assigned it, nobody knows when.
+  // No deadline for a node that proved the revision and is not Ready later on, nor without the annotation: somebody else assigned it, at an unknown time.
   const isProved = runs && sameSource(node.active, node.lastKnownGood);
   const [assigned = 0, asked = 0] = [node.assignedAt, triedAgain?.since].map((at) => at && startOf(at, now, gaps));
   const failsAt = isProved || node.assignedAt === undefined ? Infinity : Math.max(assigned, asked) + deadlineMs;
@@ -125,8 +125,8 @@ export function standingOf(node: RolloutNode, target: SpecSource | null, judging
 }
 
 /**
- * Until when a verdict may be one of the attempt before. What a node began with names the version of the copy, and a later one that asks for another attempt
- * is begun with as well: it has as long for it as for any other. What it refused names none, and stays as it is where the node refuses it again.
+ * Until when a verdict may be about the previous attempt. A node that began with the revision reports the version of the copy, and will begin with the version
+ * that requests the retry: it has the usual deadline for that. A node that rejected the revision reports no version, and the same error if it rejects it again.
  */
 function leftoverUntil({ assigned }: RolloutNode, target: SpecSource | null, { deadlineMs, now, gaps, triedAgain }: Judging): Millis {
   if (triedAgain === undefined) return -Infinity;
@@ -136,14 +136,14 @@ function leftoverUntil({ assigned }: RolloutNode, target: SpecSource | null, { d
   return startOf(since, now, gaps) + (isBegun ? deadlineMs : LEFTOVER_MS);
 }
 
-/** The clock was set since it was assigned: its deadline begins again, and its annotation has to say so to the next process. */
+/** The clock was set since the node was assigned: the deadline starts again, and the annotation must be updated for the next process. */
 export function hasWrongTime({ assignedAt }: RolloutNode, now: Millis, gaps?: readonly ClockGap[]): boolean {
   return assignedAt !== undefined && wasClockSet(assignedAt, now + SKEW_MS, gaps);
 }
-/** Clocks of two machines differ by this, in ms. */
+/** Clocks of two machines may differ by this, in ms. */
 const SKEW_MS: Millis = 60_000;
 
-/** A configuration on trial may still be undone: until then the node counts as one that may fail. */
+/** A configuration on trial may still be rolled back, so a node is not settled before its trial ends. */
 function whyNotSettled(node: RolloutNode, runs: boolean): string | undefined {
   if (node.error !== null && !node.isBehind) return node.error;
   if (!runs) return 'its agent has not applied it yet';

@@ -32,9 +32,9 @@ export interface Caches {
 export interface RolloutOptions {
   /** Namespace of ConfigMaps that agents may read. @default dkc-system */
   configMapNamespace?: string;
-  /** Nodes of the whole cluster that may be unavailable at once, over all rollouts. @default they have no such budget */
+  /** Nodes of the whole cluster that may be unavailable at once, over all rollouts. @default no such budget */
   maxUnavailable?: Count | undefined;
-  /** That gates ask with credentials or an authority of their own. @default none */
+  /** Servers that gates query with credentials or a private CA. @default none */
   prometheusServers?: readonly PrometheusServer[] | undefined;
   /** Rollouts that are synced concurrently. @default 5 */
   workers?: number;
@@ -66,7 +66,7 @@ export const ROLLING_OUT = 'by-config-map-rolled-out';
 const rollingOut = ({ spec: { configMap } = {} }: Readonly<NodeConfigRollout>): string[] =>
   configMap === undefined ? [] : [`${configMap.namespace}/${configMap.name}`];
 
-/** Index of rollouts by the beginning of their copies' names. */
+/** Index of rollouts by the prefix of their copies' names. */
 export const COPYING_TO = 'by-name-of-copies';
 const copyingTo = ({ metadata: { name = '' } }: Readonly<NodeConfigRollout>): string[] => [revisionName(name, '')];
 
@@ -75,7 +75,7 @@ export const rolloutIndexes = { [ROLLING_OUT]: rollingOut, [COPYING_TO]: copying
 /** Nodes on which rollouts have left something. */
 export const nodesWorkedOn = ({ nodes: of }: Pick<Caches, 'nodes'>): Readonly<Node>[] => of.indexed(WORKED_ON, '') as Readonly<Node>[];
 
-/** Says which caches the controller needs. */
+/** Requests the caches that the controller needs. */
 export function cachesOf({ informers }: Pick<Runtime, 'informers'>, { configMapNamespace = DEFAULT_NAMESPACE }: RolloutOptions): Caches {
   return {
     rollouts: informers.of<NodeConfigRollout>(rollouts, { fields: 'all', indexes: rolloutIndexes }),
@@ -85,7 +85,7 @@ export function cachesOf({ informers }: Pick<Runtime, 'informers'>, { configMapN
   };
 }
 
-/** The copies that a rollout has made, where its ConfigMap is. */
+/** The copies that a rollout has created, in the namespace of its ConfigMap. */
 export function copiesOf(
   { configMaps: of }: { configMaps: Pick<Caches['configMaps'], 'indexed'> },
   { uid, configMap }: Rules,
@@ -101,15 +101,15 @@ export interface Observer {
   drains: Pick<Drains, 'statesOf'>;
   fleets: Fleets;
   touches: Pick<KnownTouchesOf, 'rollout'>;
-  /** What the last look at each rollout could not write. @default nothing */
+  /** What the last reconcile of each rollout could not write. @default nothing */
   unwritten?: ReadonlyMap<Key, { why: ReadonlyMap<string, string> }>;
-  /** With a budget over all rollouts. @default there is none */
+  /** For a budget over all rollouts. @default there is none */
   cluster?: Cluster | undefined;
   /** @default the wall clock is never set */
   gaps?: Pick<ClockGaps, 'look'>;
 }
 
-/** What the caches have of one rollout now; undefined: look again at once, there are more nodes to read. It only reads: what follows from it is for the plan. */
+/** What the caches have of one rollout now; undefined: requeue at once, there are more nodes to read. Only reads: the plan decides. */
 export function observe(rules: Rules, now: Millis, by: Observer): Omit<Facts, 'gates'> | undefined {
   const { caches } = by;
   const { configMap, rollout } = rules;
@@ -142,7 +142,7 @@ export function observe(rules: Rules, now: Millis, by: Observer): Omit<Facts, 'g
   };
 }
 
-/** Which state of the fleet the caches have. */
+/** The versions of the caches that the fleet is read from. */
 export const versionsOf = ({ nodes, nodeConfigs }: Pick<Caches, 'nodes' | 'nodeConfigs'>): NonNullable<Facts['versions']> => ({
   nodesVersion: nodes.version,
   nodeConfigsVersion: nodeConfigs.version,
@@ -153,11 +153,11 @@ function payloadOf({ configMaps }: Caches, source: MaybeSource): Readonly<Config
   return found?.metadata.uid === source?.uid ? found : undefined;
 }
 
-/** The older of two rollouts has the nodes that both select; of the same second the one whose name comes first. A terminating one has none. */
+/** The older of two rollouts has the nodes that both select; of the same second, the one whose name comes first. A terminating rollout has none. */
 export const comesBefore = (other: Readonly<NodeConfigRollout>, than: Readonly<NodeConfigRollout>): boolean =>
   other.metadata.deletionTimestamp === undefined && isOlder(other, than);
 
-/** The same of one that is being deleted, too. */
+/** The same, also for a terminating rollout. */
 export function isOlder({ metadata: a }: Readonly<NodeConfigRollout>, { metadata: b }: Readonly<NodeConfigRollout>): boolean {
   const [atA, atB] = [a.creationTimestamp ?? '', b.creationTimestamp ?? ''];
   return atA === atB ? (a.name ?? '') < (b.name ?? '') : atA < atB;

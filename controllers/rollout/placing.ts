@@ -24,9 +24,9 @@ import { hasCondition } from './drain/record.ts';
 import type { Groups } from './grouping.ts';
 import { maxUnavailableOf, targetOf } from './rules.ts';
 
-/** What places nodes, beside themselves. All but the time, drains and touches stays the same from look to look. */
+/** The input for placing nodes, besides the nodes. Everything but the time, drains and touches stays the same between reconciles. */
 export interface Course extends Pick<Facts, 'rules' | 'now' | 'drains' | 'configs' | 'gaps'> {
-  /** Absent: the nodes that have the revision were not asked to try it again. */
+  /** Absent: no retry was requested from the nodes that have the revision. */
   triedAgain: TriedAgain | undefined;
   /** Nodes that are about to be written, as far as the caches show. */
   pending: ReadonlyMap<string, Touch>;
@@ -36,9 +36,9 @@ export interface Course extends Pick<Facts, 'rules' | 'now' | 'drains' | 'config
   /** How the revision, and the one before, are written in the spec of a node. */
   target: SpecSource | null;
   back: SpecSource | null;
-  /** The revision; absent: it is not there. */
+  /** The ConfigMap of the revision; absent: not found. */
   copy: Readonly<ConfigMap> | undefined;
-  /** Names of revisions that came after the one before, and were never complete: an edit or an undo took their place. */
+  /** Names of revisions that came after the previous one and were never complete: an edit or an undo superseded them. */
   superseded: ReadonlySet<string>;
   /** Two courses with the same key place a node alike, as long as time, drains and touches are the same. */
   key: string;
@@ -60,7 +60,7 @@ export function courseOf(
   return { rules, now, drains, configs, gaps, triedAgain, pending: pendingTouches(facts), revision, previousRevision, target, back, copy, superseded, key }; // prettier-ignore
 }
 
-/** Copies have numbers in the order in which they were rolled out last; who goes back has given the older one the highest, and when they were made counts. */
+/** Copies are numbered in the order in which they were last rolled out. A return gives an older copy the highest number, so creation times count then. */
 function supersededOf(revisions: Facts['revisions'], progress: Pick<Progress, 'revision' | 'previousRevision'>): Set<string> {
   const { revision, previousRevision } = progress;
   const previous = revisions.find(({ metadata }) => metadata.name === previousRevision);
@@ -71,7 +71,7 @@ function supersededOf(revisions: Facts['revisions'], progress: Pick<Progress, 'r
   return new Set(names.filter((name) => name !== revision && name !== previousRevision).toSorted());
 }
 
-/** It has a revision of this rollout that is not rolled out any more and never was complete. */
+/** The node has a revision of this rollout that was superseded before it was complete. */
 const isSuperseded = ({ rollout, wanted }: RolloutNode, { rules, superseded }: Course): boolean =>
   wanted !== null && rollout === rules.name && wanted.namespace === rules.configMap.namespace && superseded.has(wanted.name);
 
@@ -83,19 +83,19 @@ const isSuperseded = ({ rollout, wanted }: RolloutNode, { rules, superseded }: C
  * left, left-down              not touched; of these, not Ready or marked as unschedulable
  * refused                      not touched, and their kubelet would reject the revision
  * candidates                   can be touched; candidates-down: of these, unavailable already; joiners: of these, on their local configuration
- * degraded                     of these, with an unhealthy kubelet or an error, as their agent reports: they are the last
- * stranded                     of these, not Ready since they have a revision that is not rolled out any more, as far as can be known
+ * degraded                     of these, with an unhealthy kubelet or an error, as their agent reports: they come last
+ * stranded                     of these, not Ready, presumably because of a superseded revision
  * unavailable                  in flight, failed, changing to anything else, or down
  * pending                      about to be written, by this process or another
- * misdated                     assigned at a time that the clock has jumped from
- * planned                      not touched, and its Node says that it comes next
- * maintained                   a drain of theirs goes on, or they have arrived and are given back
+ * misdated                     assigned before the clock was set
+ * planned                      not touched, and with the condition MaintenancePlanned
+ * maintained                   being drained, or arrived and to be given back
  *
  * On the way back, of a revision that has stopped:
- * free                         still assigned it, or one that it took the place of, and unavailable already: they cost nobody's place
+ * free                         still assigned it, or one that it superseded, and unavailable already: they take no place
  * others                       still assigned it: they wait for a place
  * begun                        still assigned it, and about to be written
- * returning, stuck             assigned the one before: on their way, or not settled in time
+ * returning, stuck             assigned the previous one: in flight, or not settled in time
  * taken                        unavailable while others go back
  * drained                      drained, and not given back yet
  * worked-on                    something of this rollout is on the Node
@@ -130,10 +130,10 @@ export type Group =
 /** A node, where it stands, and the groups that it is in. */
 export interface Placement extends Placed {
   groups: readonly Group[];
-  /** When it stands elsewhere if nothing changes until then; Infinity: never. */
+  /** When the node fails if nothing changes until then; Infinity: never. */
   failsAt: Millis;
   isUnavailable: boolean;
-  /** Where it stands on its way back; absent where it is not on it. */
+  /** The standing on the way back; absent: the node is not on it. */
   returning?: Standing;
   /** Why its kubelet would reject the revision. */
   refusal?: string;
@@ -171,7 +171,7 @@ export const placeForward: Placer = (node, course) => {
   }
   const refusal = refusalOf(node, course);
   if (refusal !== undefined) return { ...placement, refusal, groups: [...groups, 'refused'] };
-  // What made it so may be what it has of this rollout: it would wait for what it cannot get, and hold a place all the while.
+  // A superseded revision of this rollout may be why the node is not Ready: without a new one it would stay so, and use up budget.
   const isStranded = node.ready !== true && isSuperseded(node, course);
   if (standing.at !== 'waiting' || (node.ready !== true && !isStranded)) return { ...placement, groups };
   groups.push('candidates', ...(isStranded ? (['stranded'] as const) : []));
@@ -181,7 +181,7 @@ export const placeForward: Placer = (node, course) => {
   return { ...placement, groups };
 };
 
-/** A node that is touched or drained for it is on its way, and one that could not be drained has failed. */
+/** A node that is touched or drained for the revision is in flight; a node whose drain failed has failed. */
 function withDrain(node: RolloutNode, standing: Standing, course: Course): Standing {
   if (standing.at !== 'waiting') return standing;
   const drain = drainOf(course, node, course.revision);
@@ -192,7 +192,7 @@ function withDrain(node: RolloutNode, standing: Standing, course: Course): Stand
   return { at: 'in-flight', why, failsAt: Infinity };
 }
 
-/** undefined: its kubelet would take it, as far as can be known. Nodes that have it already tell for themselves. */
+/** undefined: the kubelet would accept the revision, as far as that can be predicted. Nodes that have the revision report the outcome themselves. */
 function refusalOf({ kubeletVersion }: RolloutNode, { target, copy, configs }: Course): string | undefined {
   if (copy === undefined || kubeletVersion === '') return undefined;
   const why = configs.rejects(copy, target?.kubeletConfigKey ?? '', kubeletVersion);
@@ -218,7 +218,7 @@ export const placeBack: Placer = (node, course) => {
   if (isBehind) groups.push(isFree ? 'free' : isBegun ? 'begun' : 'others');
   const isOurs = node.rollout === rules.name && sameSpec(node.wanted, back);
   const returning = isOurs ? standingOf(node, back, { ...judgingIn(course), triedAgain: undefined }) : undefined;
-  // One that proved the configuration before and is not Ready for another reason has arrived.
+  // A node that proved the configuration before has arrived, even if it is not Ready for another reason.
   const isReturning = failsAtOf(returning) !== Infinity;
   if (isReturning) groups.push('returning', ...(hasWrongTime(node, now, gaps) ? (['misdated'] as const) : []));
   if (returning?.at === 'failed') groups.push('stuck');
@@ -228,7 +228,7 @@ export const placeBack: Placer = (node, course) => {
   return { node, standing, isUnavailable, groups, failsAt, ...(returning === undefined ? {} : { returning }) };
 };
 
-/** What may be waited for for long, and ends with time or by a person: a rollout that is paused has nothing planned. */
+/** Waits that may be long, and end with time or by a user. Not `Resume`: a paused rollout has nothing planned. */
 const WAITS: ReadonlySet<string> = new Set(['Window', 'Approval', 'Hold', 'Gates', 'MaxUnavailable', CLUSTER_WAIT]);
 
 interface Waiting {
@@ -240,9 +240,9 @@ interface Waiting {
 }
 
 /**
- * While a rollout waits and has nothing in flight, the nodes that come next say so on their Node: as many as are touched at once. They carry it until they are
- * touched, which replaces it in the same write, or until others come next. So a fleet of any size has a write for each of these nodes at each wait, and none
- * while the rollout goes from node to node.
+ * While a rollout waits with nothing in flight, the nodes that come next get the condition MaintenancePlanned: as many as are touched at once. They keep it
+ * until they are touched, which replaces it in the same write, or until other nodes come next. So each wait costs one write for each of these nodes, whatever
+ * the size of the fleet, and going from node to node costs none.
  */
 export function withPlanned(waiting: Waiting, decision: Decision): Decision {
   const next = new Set(nextOf(waiting, decision).map(({ node }) => node));

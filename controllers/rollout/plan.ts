@@ -13,17 +13,17 @@ import { nodesText } from './text.ts';
 import type { Count, RolloutStatus } from './types.ts';
 import type { WakeUp } from '../common/reconcile.ts';
 
-/** What is done about a rollout now; the status comes after it. */
+/** What to do for a rollout now. The status is written before the actions are executed. */
 export interface Plan {
   actions: readonly Action[];
   status: RolloutStatus;
   events: readonly RolloutEvent[];
   wakeUps: readonly WakeUp[];
-  /** Whether the gates hold decides what comes next: ask them, and plan again. */
+  /** The next step depends on the gates: check them, and plan again. */
   asksGates: boolean;
-  /** It is in the line for a place in the cluster. */
+  /** The rollout waits in line for a place in the cluster. */
   waitsForPlace: boolean;
-  /** What the record of all touches has to say before anything else is written; undefined: it says so. */
+  /** What the record of touches must contain before anything else is written; undefined: it needs no write. */
   record: Record<string, string> | undefined;
 }
 
@@ -31,14 +31,14 @@ export interface Plan {
  * Decides about one rollout, from values alone.
  *
  * ```text
- * spec cannot be used                -> nothing, and the status says why
- * ConfigMap cannot be used           -> what was begun goes on, or back; no further node is touched
- * copy of the ConfigMap is not there -> make it
- * stopped by failures, or aborted    -> take nodes back (back.ts)
+ * spec is invalid                    -> nothing; the status says why
+ * ConfigMap cannot be used           -> nodes in flight continue, or go back; no further node is touched
+ * copy of the ConfigMap is missing   -> create it
+ * stopped by failures, or aborted    -> roll nodes back (back.ts)
  * else                               -> the next nodes of the step, within budgets, windows and gates (forward.ts)
  * ```
  *
- * @returns undefined: look again at once, there are more nodes to place
+ * @returns undefined: requeue at once, there are more nodes to place
  */
 export function plan(facts: Facts): Plan | undefined {
   const { rules } = facts;
@@ -49,7 +49,7 @@ export function plan(facts: Facts): Plan | undefined {
   const { progress, actions, missing } = begun;
   const aborted = rules.abortedRevision === progress.revision;
   const stopped = aborted ? 'Aborted' : progress.stopped;
-  // Nodes are assigned a copy that exists: the cache tells when it does.
+  // Nodes are assigned only a copy that exists: the cache shows when it does.
   const isThere = facts.revisions.some(({ metadata }) => metadata.name === progress.revision);
   if (!isThere && facts.isTaken?.(progress.revision) === true)
     return finishIdle(facts, { ...nameTaken(rules.configMap.namespace, progress.revision), progress });
@@ -58,7 +58,7 @@ export function plan(facts: Facts): Plan | undefined {
     const isRefused = actions.some((action) => facts.unwritten?.has(objectOf(action)) === true);
     return isRefused ? finishIdle(facts, creating) : finish(facts, creating);
   }
-  // As while it is paused: nothing further is touched.
+  // As if paused: no further node is touched.
   const going = missing === undefined ? facts : { ...facts, rules: { ...rules, paused: true } };
   const decision = stopped === undefined ? planForward(going, progress) : planBack(facts, { ...progress, stopped, complete: false });
   if (decision === undefined) return undefined;
@@ -69,14 +69,14 @@ export function plan(facts: Facts): Plan | undefined {
 
 const withoutConfigMap = (missing: string): Decision => ({ waitsFor: 'ConfigMap', phase: 'Pending', reason: 'ConfigMapNotFound', text: missing }); // prettier-ignore
 
-/** It may hold anything, and nodes may use it: only a person can tell whether it can go. */
+/** The ConfigMap may hold anything, and nodes may use it: only a user can decide whether to delete it. */
 function nameTaken(namespace: string, name: string): Decision {
   const text = `ConfigMap ${namespace}/${name} exists and was not created by this rollout, so it is not overwritten. If nothing needs it, delete it: kubectl -n ${namespace} delete configmap ${name}`;
   return { waitsFor: 'Revision', phase: 'Pending', reason: 'RevisionNameTaken', text };
 }
 
 /**
- * There is no copy to go on with, perhaps for long: nodes that were drained for one, or said to come next, are given back.
+ * There is no copy to continue with, perhaps for long: nodes that were drained for one, or announced as next, are given back.
  * @returns undefined: there are more nodes to place
  */
 function finishIdle(facts: Facts, decision: Decision): Plan | undefined {
@@ -105,7 +105,7 @@ function finish(facts: Facts, decided: Decision): Plan {
   };
 }
 
-/** What is planned once more, and could not be written at the last look. */
+/** Why the last reconcile could not write what is planned again. */
 function whyUnwritten({ unwritten }: Facts, actions: readonly Action[]): string {
   if (unwritten === undefined || unwritten.size === 0) return '';
   const why = actions.flatMap((action) => unwritten.get(objectOf(action)) ?? []);
@@ -118,7 +118,7 @@ interface RolloutEvent {
   message: string;
 }
 
-/** What goes on all the time in a rollout; the Node that is assigned has its event. */
+/** Reasons that are routine in a rollout; each Node that is assigned gets an event anyway. */
 const QUIET = new Set(['NodesAssigned', 'NodesInFlight', 'MaxUnavailable', 'RevisionCreated']);
 const WARNINGS = new Set([
   'FailureBudget',
@@ -131,7 +131,7 @@ const WARNINGS = new Set([
   'Invalid',
 ]);
 
-/** What the plan decides that the last status did not say yet: an event each. Pure. */
+/** One event for each decision that the last status does not show yet. Pure. */
 function eventsOf({ rules }: Facts, { reason, text, actions = [], progress }: Decision, status: RolloutStatus): RolloutEvent[] {
   const prior = rules.rollout.status;
   const events: RolloutEvent[] = [];
@@ -149,7 +149,7 @@ function eventsOf({ rules }: Facts, { reason, text, actions = [], progress }: De
     say('StepStarted', `step ${status.step} of ${steps.length}: ${countText(steps[status.step - 1]?.nodes)}`);
   const isNews = prior?.phase !== status.phase || prior?.waitsFor !== status.waitsFor || !isSame;
   if (reason === CLUSTER_WAIT) {
-    // While nodes of its own are under way it waits for a place after each: the event says that others keep it from going on.
+    // A rollout with nodes in flight waits for a place after each of them. The event is for one that only nodes of others keep waiting.
     const isKept = (of: RolloutStatus | undefined): boolean => of?.waitsFor === CLUSTER_WAIT && of.nodes?.inFlight === 0;
     if (isKept(status) && !isKept(prior)) say(reason, text);
   } else if (isNews && !QUIET.has(reason)) say(reason, text, WARNINGS.has(reason) ? 'Warning' : 'Normal');

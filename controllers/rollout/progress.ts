@@ -6,11 +6,11 @@ import { SIGNATURE_KEY } from '../../agent/config/signature/check.ts';
 import type { Action, Facts } from './contract.ts';
 import type { Approval, NodeFailure } from './types.ts';
 
-/** How far a rollout has come: what its status says, carried on. */
+/** The progress of a rollout, carried on from its status. */
 export interface Progress {
   /** Name of the copy that nodes get. */
   revision: string;
-  /** What they are taken back to; undefined: local. */
+  /** What nodes are rolled back to; undefined: local. */
   previousRevision: string | undefined;
   stopped: 'Failures' | 'Aborted' | undefined;
   complete: boolean;
@@ -26,21 +26,21 @@ export interface Progress {
 }
 
 /**
- * The revision was the last complete one: somebody has undone what came after it, or put the ConfigMap back. As all nodes have run it, and what the others
- * have now is not wanted, it has no steps: nothing is held and approved. Argo Rollouts skips its steps on the way back to the stable version too.
+ * The revision was the last complete one: a user has undone what came after it, or restored the ConfigMap. All nodes have run this revision, and the one that
+ * some have now is unwanted, so there are no steps, holds or approvals. Argo Rollouts skips its steps on the way back to the stable version too.
  */
 export const isReturn = ({ revision, previousRevision }: Pick<Progress, 'revision' | 'previousRevision'>): boolean =>
   revision === previousRevision;
 
-/** What comes first: the copy of the ConfigMap must be there, and be the newest. */
+/** The first part of a plan: the copy of the ConfigMap must exist, and be the newest. */
 export type Begin =
-  /** @member missing - why the ConfigMap cannot be rolled out: what was begun before is neither taken further nor left alone */
+  /** @member missing - why the ConfigMap cannot be rolled out: nodes in flight continue, and no further node is touched */
   | { progress: Progress; isNew: boolean; actions: readonly Action[]; missing?: string }
   /** There is nothing to roll out. */
   | { missing: string };
 
 /**
- * Which revision is rolled out now, and how far it has come. A ConfigMap whose content changed starts a new one; so does the same content when spec
+ * Which revision is rolled out now, and its progress. A ConfigMap whose content changed starts a new rollout; so does the same content when spec
  * asks for another attempt. Pure.
  */
 export function begin({ rules, source, revisions, now, gaps }: Facts): Begin {
@@ -51,18 +51,18 @@ export function begin({ rules, source, revisions, now, gaps }: Facts): Begin {
   const current = prior.revision === undefined ? undefined : named(prior.revision);
   if (source === undefined && current === undefined) return { missing: `ConfigMap ${namespace}/${name} not found` };
   const missing = source && whyUnusable(source, rules);
-  // A clock that was set would make nodes fail as much later or earlier.
+  // After the clock was set, nodes would fail too late or too early.
   const isMisdated = prior.attemptAt !== undefined && wasClockSet(Date.parse(prior.attemptAt), now, gaps);
   const attemptAt = isMisdated ? rfc3339(now) : prior.attemptAt;
-  // Nodes that have the revision of before still fail, arrive, and go back.
+  // Nodes that have the earlier revision still fail, settle, and go back.
   if (missing !== undefined) {
     if (current === undefined) return { missing };
-    // Another attempt that is asked for meanwhile begins once the ConfigMap is corrected.
+    // A new attempt in spec begins once the ConfigMap is corrected.
     const progress = { ...carriedOn(prior.revision ?? '', rules, attemptAt), attempt: prior.attempt ?? 1 };
     return { missing, isNew: false, actions: [], progress };
   }
-  // A revision of ours has its own name already: that is how a rollout is undone. Another key of it is another configuration, and gets a copy of its own.
-  // Without the original the last copy stays what is rolled out.
+  // A source that is a copy of this rollout keeps its name: that is how a rollout is undone. Another key of the copy is another configuration, and is copied.
+  // Without the source, the last copy stays the revision.
   const own = named(name);
   const revision =
     source === undefined
@@ -81,7 +81,7 @@ export function begin({ rules, source, revisions, now, gaps }: Facts): Begin {
     return { isNew: true, actions, progress: fresh(revision, last === revision ? prior.previousRevision : last, asks) };
   }
   if (isAgain) {
-    // What all nodes have had has no steps, and is not taken back: those that failed are tried again.
+    // A complete revision has no steps, and is not rolled back: failed nodes are retried.
     if (prior.complete === true)
       return { isNew: false, actions, progress: { ...carriedOn(revision, rules, asks.attemptAt), failures: [] } };
     return { isNew: true, actions, progress: fresh(revision, prior.previousRevision, asks) };
@@ -127,11 +127,11 @@ function fresh(revision: string, previousRevision: string | undefined, asks: Pic
 
 const retryOf = ({ uid, attempt }: Pick<Rules, 'uid' | 'attempt'>): string => `${uid}/${attempt}`;
 
-/** Whether a copy has agents try it again for this attempt. */
+/** Whether a copy requests a retry from agents for this attempt. */
 export const asksForRetry = ({ metadata }: Readonly<ConfigMap>, of: Pick<Rules, 'uid' | 'attempt'>): boolean =>
   metadata.annotations?.[RETRY_ANNOTATION] === retryOf(of);
 
-/** The revision exists, and no other one has a higher number. */
+/** Ensures that the revision exists, and that no other one has a higher number. */
 function inHistory(revision: string, { rules, source, revisions }: Pick<Facts, 'rules' | 'source' | 'revisions'>): Action[] {
   const highest = Math.max(0, ...revisions.map(numberOf));
   const existing = revisions.find(({ metadata }) => metadata.name === revision);
@@ -145,7 +145,7 @@ function inHistory(revision: string, { rules, source, revisions }: Pick<Facts, '
   return actions;
 }
 
-/** Revisions that go: the oldest beyond the limit, none of which any node uses, and neither the current nor the previous one. */
+/** Revisions to delete: the oldest beyond the limit, except those that a node uses, the current and the previous one. */
 export function planHistory({ rules, revisions, isUsed }: Facts, { revision, previousRevision }: Progress): Action[] {
   if (revisions.length <= rules.historyLimit) return [];
   const named = new Set([revision, previousRevision, rules.configMap.name]);

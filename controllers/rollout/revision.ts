@@ -10,12 +10,12 @@ export interface ConfigMap extends KubeObject {
   immutable?: boolean;
 }
 
-/** A new value has agents try a configuration again that they condemned. */
+/** A new value makes agents retry a configuration that they condemned. */
 export const RETRY_ANNOTATION = 'dkc.dev/retry';
 /** Annotations that agents read: they are part of what is rolled out. */
 const READ_BY_AGENTS = ['dkc.dev/allow', RETRY_ANNOTATION];
 const HASH_LETTERS = 10;
-/** Of the rollout's name in that of a revision: a ConfigMap's name has at most 253 characters. */
+/** Max characters of the rollout's name in the name of a revision: a ConfigMap's name has at most 253. */
 const MAX_NAME = 253 - HASH_LETTERS - 1;
 
 /**
@@ -27,7 +27,7 @@ export function contentHash(of: Readonly<ConfigMap>, kubeletConfigKey: string): 
   return known;
 }
 
-/** By key: a ConfigMap may hold a megabyte, and is looked at all the time. */
+/** By ConfigMap and key: a ConfigMap may hold a megabyte, and every reconcile needs its hash. */
 const hashes = memoize<Readonly<ConfigMap>, Map<string, string>>(() => new Map());
 
 function hashOf({ data = {}, binaryData = {}, metadata }: Readonly<ConfigMap>, kubeletConfigKey: string): string {
@@ -43,14 +43,14 @@ function hashOf({ data = {}, binaryData = {}, metadata }: Readonly<ConfigMap>, k
 
 /** `NAME-HASH`. */
 export const revisionName = (rollout: string, hash: string): string => {
-  // Cut behind a dot it would be no name.
+  // A prefix that ends with a dot would make an invalid name.
   return `${rollout.slice(0, MAX_NAME).replace(/[-.]+$/, '')}-${hash}`;
 };
 
-/** What the names of all copies of a rollout begin with, if this is one of them. */
+/** The common prefix of the names of a rollout's copies, if this is one of them. */
 export const withoutHash = (name: string): string => name.slice(0, -HASH_LETTERS);
 
-/** The copy of a ConfigMap that nodes are assigned: an edit of the original reaches none of them. */
+/** The copy of a ConfigMap that nodes are assigned: an edit of the original does not reach them. */
 export function revisionOf(rollout: Readonly<NodeConfigRollout>, from: Readonly<ConfigMap>, name: string, number: number): ConfigMap {
   const { namespace = '', annotations = {}, resourceVersion = '' } = from.metadata;
   const kept = Object.fromEntries(READ_BY_AGENTS.flatMap((key) => (annotations[key] === undefined ? [] : [[key, annotations[key]]])));
@@ -84,9 +84,9 @@ export function revisionOf(rollout: Readonly<NodeConfigRollout>, from: Readonly<
 }
 
 /**
- * The key that a copy was made for: the revision is that key of it, whichever one spec names by now. A copy holds all keys of its original, so another one of
- * them is another configuration, which nobody has validated and no node has run.
- * @param otherwise - for what does not say, or has no such key
+ * The key that a copy was made for: the revision is that key, whichever one spec names now. A copy holds all keys of its original, so another key is another
+ * configuration, which was never validated and never run.
+ * @param otherwise - returned for a ConfigMap that is no copy, or has no such key
  */
 export function keyOf({ metadata, data = {} }: Readonly<ConfigMap>, otherwise: string): string {
   const copyOf = metadata.annotations?.[COPY_OF_ANNOTATION] ?? '';
@@ -94,7 +94,7 @@ export function keyOf({ metadata, data = {} }: Readonly<ConfigMap>, otherwise: s
   return Object.hasOwn(data, key) ? key : otherwise;
 }
 
-/** A revision's number; 0 for what has none. */
+/** A revision's number; 0 for a ConfigMap without one. */
 export function numberOf({ metadata }: Readonly<KubeObject>): number {
   const number = Number(metadata.annotations?.[REVISION_ANNOTATION]);
   return Number.isSafeInteger(number) && number > 0 ? number : 0;

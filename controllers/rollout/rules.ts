@@ -14,17 +14,17 @@ export interface Step {
   nodes: Count;
   holdMs: Millis;
   approve: boolean;
-  /** Not in spec: for nodes beyond the steps that are. */
+  /** Not in spec: for nodes beyond the steps of spec. */
   isImplied?: true;
 }
 
-/** What a rollout asks for, checked and with its defaults. */
+/** The spec of a rollout, validated and with defaults. */
 export interface Rules {
   rollout: Readonly<NodeConfigRollout>;
   name: string;
   uid: string;
   generation: number;
-  /** A sentence for each field that cannot be used: nothing is done for the rollout then. */
+  /** One sentence for each invalid field: with any, the rollout is not synced. */
   problems: readonly string[];
   selector: LabelSelector;
   configMap: { namespace: string; name: string; kubeletConfigKey: string };
@@ -49,7 +49,7 @@ export interface Rules {
 }
 
 export const MAX_STEPS = 32;
-/** Longest hold, deadline and drain: a week. What is longer is a slip. */
+/** Longest hold, deadline and drain: a week. Anything longer is a typo. */
 const MAX_MS: Millis = 7 * 24 * 3_600_000;
 const DEFAULT_STEPS: readonly Step[] = [1, '10%', '50%', '100%'].map((nodes) => ({ nodes, holdMs: 0, approve: false }));
 
@@ -147,13 +147,13 @@ function selectorOf(raw: unknown, problems: string[]): LabelSelector {
 export const targetOf = (step: Pick<Step, 'nodes'>, selected: number): number =>
   Math.min(selected, Math.max(1, resolveIntOrPercent(step.nodes, selected, { round: 'up' }) ?? selected));
 
-/** The steps that lead to all nodes: those of spec, and where none of them reaches every node, one more. Hold and approval of the last one come before it. */
+/** The steps that lead to all nodes: those of spec, and one more if none of them reaches every node, after hold and approval of the last one. */
 export function stepsFor({ steps }: Pick<Rules, 'steps'>, selected: number): readonly Step[] {
   const inSpec = steps.filter(({ isImplied }) => isImplied !== true);
   return inSpec.some((step) => targetOf(step, selected) >= selected) ? inSpec : steps;
 }
 
-/** How many may be unavailable: at least one, else nothing would ever go on. */
+/** How many nodes may be unavailable: at least one, or the rollout would never progress. */
 export const maxUnavailableOf = ({ maxUnavailable }: Pick<Rules, 'maxUnavailable'>, selected: number): number =>
   Math.max(1, resolveIntOrPercent(maxUnavailable, selected, { round: 'down' }) ?? 1);
 

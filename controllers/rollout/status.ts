@@ -37,7 +37,7 @@ export function statusOf(facts: Facts, decision: Decision): RolloutStatus {
 
 type Carried = { [K in keyof RolloutStatus]: RolloutStatus[K] | undefined };
 
-/** Without a plan what was said of revisions stays. */
+/** Without progress in the decision, the fields about revisions stay. */
 function keptOf(prior: RolloutStatus | undefined): Carried {
   const { revision, previousRevision, stopped, complete, step, stepSettledAt, failures, approvals, attempt, attemptAt } = prior ?? {};
   return { revision, previousRevision, stopped, complete, step, stepSettledAt, failures, approvals, attempt, attemptAt };
@@ -53,7 +53,7 @@ function saidOf({ approvals, complete, ...progress }: Progress, groups: Groups |
   };
 }
 
-/** As many as there is room for, the oldest first: before all those that nothing else tells of, else their nodes would be touched again. */
+/** As many as fit, the oldest first. Failures that only the status records come before all others: without them, their nodes would be touched again. */
 function listedOf({ failures, revision }: Pick<Progress, 'failures' | 'revision'>, groups: Groups | undefined): NodeFailure[] {
   if (failures.length <= MAX_FAILURES) return [...failures];
   const kept = new Set(toldByStatusAlone(failures, groups, revision).slice(0, MAX_FAILURES));
@@ -79,7 +79,7 @@ function summary(groups: Groups | undefined, { selected, settled }: NodeCounts):
   return `${settled}/${selected} nodes settled${settled === 0 ? '' : ` (${namesIn(groups.of('settled'), nodeName)})`}; `;
 }
 
-/** Refusals in one message: what is beyond them is cut from it anyway. */
+/** Max refusals in one message: more would be cut off anyway. */
 const MAX_REFUSALS = MAX_MESSAGE / 20;
 
 type Said = Pick<Condition, 'type' | 'status' | 'reason' | 'message'>;
@@ -94,7 +94,7 @@ function conditionsOf({ rules, now, fleet: { conflicts } }: Facts, decision: Dec
     { type: 'Progressing', status: going ? 'True' : 'False', reason, message: text },
     { type: 'Complete', status: complete ? 'True' : 'False', reason, message: text },
     { type: 'Failed', status: failed ? 'True' : 'False', reason, message: text },
-    // Never without words: servers of 1.20 take an empty message for none, and reject the status.
+    // Never an empty message: API servers of 1.20 treat it as missing, and reject the status.
     refused.length > 0
       ? {
           type: 'Preflight',
@@ -128,8 +128,8 @@ function conditionsOf({ rules, now, fleet: { conflicts } }: Facts, decision: Dec
 }
 
 /**
- * What the statuses of all rollouts say, for alerts: a series of the phase, and six of nodes, for each rollout there is.
- * @param list - as the cache has them; a rollout that no controller has looked at is Pending
+ * Metrics from the statuses of all rollouts, for alerts: a series of the phase, and six of nodes, for each rollout.
+ * @param list - as the cache has them; a rollout without a status counts as Pending
  */
 export function rolloutMetrics(meters: Pick<Meters, 'series'>, list: () => readonly Readonly<NodeConfigRollout>[]): void {
   meters.series(

@@ -1,4 +1,4 @@
-/** Names of nodes in one message. */
+/** Max names of nodes in one message. */
 const MAX_NAMES = 5;
 /** Longest message, in characters. */
 export const MAX_MESSAGE = 1_000;
@@ -8,7 +8,7 @@ export function namesOf(names: readonly string[]): string {
   return namesIn(names, (name) => name);
 }
 
-/** The same of names in any order: the first ones are shown. */
+/** The same for unsorted names: shows the alphabetically first ones. */
 export function firstNamesOf(names: readonly string[]): string {
   const first: string[] = [];
   for (const name of names) {
@@ -21,7 +21,7 @@ export function firstNamesOf(names: readonly string[]): string {
   return withOmitted(first.join(', '), names.length);
 }
 
-/** The same of any list, of which the names that are shown alone are asked for. */
+/** The same for any list; `nameOf` is called only for the names that are shown. */
 export function namesIn<T>(of: readonly T[], nameOf: (one: T) => string): string {
   return withOmitted(of.slice(0, MAX_NAMES).map(nameOf).join(', '), of.length);
 }
@@ -31,7 +31,7 @@ const withOmitted = (shown: string, count: number): string => (count > MAX_NAMES
 /** `1 node`, `2 nodes`. */
 export const nodesText = (count: number): string => `${count} ${count === 1 ? 'node' : 'nodes'}`;
 
-/** The first characters. One that takes two places is not cut: of its half the API server makes something else, and the status would never be as it was written. */
+/** The first characters. Replaces half a surrogate pair, as the API server would: otherwise the stored status would never equal the written one. */
 export const cut = (text: string, length: number): string => text.slice(0, length).toWellFormed();
 
 export const bounded = (text: string, length = MAX_MESSAGE): string => (text.length > length ? `${cut(text, length - 3)}...` : text);

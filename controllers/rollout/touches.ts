@@ -8,32 +8,32 @@ import { isDrainedBy } from './maintenance.ts';
 import type { RolloutNode } from './node.ts';
 import type { RolloutStatus, Touch, Touches } from './types.ts';
 
-/** Nodes that are touched in one look: the status names them before they are written. */
+/** Max nodes that one reconcile touches: the status names them before they are written. */
 export const MAX_TOUCHES = 100;
-/** Nodes that a look has not begun to write by then are left to the next one, in ms. */
+/** Nodes that a reconcile has not begun to write after this time are left to the next one, in ms. */
 export const TOUCH_MS: Millis = 20_000;
 /**
  * A touch that the caches do not show counts for this long after it was first seen, in ms: the record, the status and the node are each written within 30 s,
  * nodes within 20 s of each other, and a cache may be two minutes behind.
  */
 export const COUNTED_MS: Millis = 240_000;
-/** A touch that was written down longer ago is written down again before it is done, in ms. */
+/** A touch that was recorded longer ago than this is recorded again before it is executed, in ms. */
 const OLD_MS: Millis = 30_000;
-/** Caches that are behind for longer than this are not waited for, in ms: a store that was restored from a backup counts lower. */
+/** The controller does not wait longer than this for caches that are behind, in ms: a store that was restored from a backup has lower versions. */
 const MAX_BEHIND_MS: Millis = 300_000;
 
 const keyOf = (touch: Touch & { rollout?: string; drain?: true }): string =>
   [touch.node, touch.rollout, touch.revision, touch.at, touch.drain].join(' ');
 
 /**
- * Since when this process knows of the touches that one object names: the status of a rollout, or the record of all. It is measured by the monotonic
- * clock: when a touch was decided on is a time of the wall clock, which may have been set since, also for the process that did so.
+ * Since when this process knows the touches that one object names: the status of a rollout, or the record of all touches. Measured by the monotonic
+ * clock: the time in a touch is that of the wall clock, which may have been set since, also in the process that wrote the touch.
  */
 export class KnownTouches {
   readonly #clock: Pick<Clock, 'monotonic'>;
   /** When this process saw a touch for the first time. */
   #seen = new Map<string, Millis>();
-  /** When this process wrote a touch down. What another one wrote may lapse there earlier than here. */
+  /** When this process recorded a touch. A touch that another process recorded may expire there earlier than here. */
   readonly #own = new Map<string, Millis>();
   #behindSince: { versions: string; at: Millis } | undefined;
 
@@ -41,34 +41,34 @@ export class KnownTouches {
     this.#clock = clock;
   }
 
-  /** @param touches - all that the object names by now */
+  /** @param touches - all that the object names now */
   see(touches: readonly Touch[]): void {
     const now = this.#clock.monotonic();
     this.#seen = new Map(touches.map(keyOf).map((key) => [key, this.#seen.get(key) ?? now]));
   }
 
-  /** The API server took the object with these. */
+  /** Called when the API server has accepted the object with these touches. */
   wrote(touches: readonly Touch[]): void {
     const now = this.#clock.monotonic();
     for (const [key, at] of this.#own) if (now - at > OLD_MS) this.#own.delete(key);
     for (const key of touches.map(keyOf)) if (!this.#seen.has(key)) this.#own.set(key, now);
   }
 
-  /** What was decided on may still be written, or not be seen in the caches yet. */
+  /** The touch may still be written, or may not be in the caches yet. */
   mayArrive(touch: Touch): boolean {
     const now = this.#clock.monotonic();
     return now - (this.#seen.get(keyOf(touch)) ?? now) < COUNTED_MS;
   }
 
-  /** It is to be written down again before it is done: this process did not do so a moment ago. */
+  /** The touch must be recorded again before it is executed: this process has not recorded it recently. */
   isOld(touch: Touch): boolean {
     return this.#clock.monotonic() - (this.#own.get(keyOf(touch)) ?? -Infinity) > OLD_MS;
   }
 
   /**
-   * The caches are older than those that the last touches were decided on: another process has seen more than this one, and what it did could be done twice.
-   * They catch up by themselves. Versions that are later than that of the object that names them are none that there will be: the store was restored from a
-   * backup before it was written, by a process whose caches had yet to notice.
+   * The caches are older than those that the last touches were planned from: another process has seen more than this one, and its work could be done twice.
+   * The caches catch up by themselves. Versions later than that of the object that names them never come: the store was restored from a backup before the
+   * object was written, by a process whose caches did not show the restore yet.
    * @param writtenAt - resource version of the object that names them
    */
   isBehind(
@@ -106,7 +106,7 @@ export class KnownTouchesOf {
 }
 
 /**
- * Touches that the status names and the caches do not show. The plan counts them, whatever process decided on them: it may have been killed before it
+ * Touches that the status names and the caches do not show. The plan counts them, whichever process planned them: that process may have crashed before it
  * wrote the node, its write may be on the way, or this cache may be older than the write.
  */
 export function pendingTouches({ rules, fleet, revisions, touches }: Facts): ReadonlyMap<string, Touch> {
@@ -123,13 +123,13 @@ function isShown(node: RolloutNode, { revision }: Touch, { rules, revisions }: P
   return sameSpec(node.wanted, specOf(rules, revision, revisions)) || isDrainedBy(node, rules);
 }
 
-/** When touches that do not show count no more. */
+/** When touches that the caches do not show stop counting. */
 export const pendingWakeUps = (facts: Facts): WakeUp[] =>
   pendingTouches(facts).size === 0 ? [] : [{ requeueAfter: COUNTED_MS, why: 'a node is about to be written' }];
 
 /**
- * What the status says of touches before the nodes are written: those that are decided on now, beside those that are pending. It changes only where one is
- * new, or old, so that going on with drains writes nothing.
+ * The touches in the status before the nodes are written: those of this plan, and the pending ones. They change only when a touch is new, or old, so that
+ * a plan that only continues drains writes nothing.
  */
 export function touchesOf(facts: Facts, actions: readonly Action[], prior: RolloutStatus | undefined): Touches | undefined {
   const { now, versions, touches } = facts;

@@ -3,7 +3,7 @@ import type { DrainPods } from './drain/contract.ts';
 import type { Gate } from './gates/contract.ts';
 import type { Window } from './windows.ts';
 
-/** Takes one kubelet configuration through the nodes that it selects. `deploy/rollout-crd.ts` has its schema. */
+/** Rolls out one kubelet configuration to the nodes that it selects. `deploy/rollout-crd.ts` has its schema. */
 export const rollouts: Resource = {
   group: 'dkc.dev',
   version: 'v1alpha1',
@@ -12,7 +12,7 @@ export const rollouts: Resource = {
   namespaced: false,
 };
 
-/** As the API server keeps it. `rules.ts` checks what it holds. */
+/** As the API server stores it. `rules.ts` validates it. */
 export interface NodeConfigRollout extends KubeObject {
   spec?: RolloutSpec;
   status?: RolloutStatus;
@@ -60,7 +60,7 @@ export interface RolloutSpec {
   skipInvalidNodes?: boolean;
   /** @default false */
   paused?: boolean;
-  /** Name of the revision that is taken back, as `dkc rollout abort` sets it. */
+  /** Name of the revision that is rolled back, as `dkc rollout abort` sets it. */
   abortedRevision?: string;
   /** A stopped rollout tries the same revision again when this number is raised, as `dkc rollout resume` does. @default 1 */
   attempt?: number;
@@ -70,7 +70,7 @@ export interface RolloutSpec {
 
 export type Phase = 'Pending' | 'Progressing' | 'Holding' | 'Paused' | 'Complete' | 'RollingBack' | 'RolledBack' | 'Failed';
 
-/** Who let a step go on, and when (RFC 3339). */
+/** Who approved a step, and when (RFC 3339). */
 export interface Approval {
   /** Index of the step, from 1. */
   step: number;
@@ -94,7 +94,7 @@ export interface NodeCounts {
   settled: number;
   inFlight: number;
   failed: number;
-  /** Their kubelet would reject it. */
+  /** Their kubelet would reject the revision. */
   refused: number;
 }
 
@@ -107,7 +107,7 @@ export interface Condition {
   message: string;
 }
 
-/** A node that is assigned a revision, or drained for it, once the status says so. */
+/** A node that is assigned a revision, or drained for it, once the status has recorded it. */
 export interface Touch {
   node: string;
   /** Name; absent: to its local configuration. */
@@ -119,7 +119,7 @@ export interface Touch {
 export interface Touches {
   /** At most twice MAX_TOUCHES. */
   nodes: Touch[];
-  /** Versions that the caches had: who has older ones decides nothing. */
+  /** Versions of the caches: a process with older caches must not plan. */
   nodesVersion?: string;
   nodeConfigsVersion?: string;
 }
@@ -129,11 +129,11 @@ export interface RolloutStatus {
   phase?: Phase;
   /** Name of the ConfigMap that nodes are assigned: the copy of what spec names. */
   revision?: string;
-  /** The last revision that was complete; nodes are taken back to it. Absent: to their local configuration. */
+  /** The last revision that was complete; nodes are rolled back to it. Absent: to their local configuration. */
   previousRevision?: string;
-  /** Why it goes on no further: nodes failed, or somebody aborted it. Absent: it goes on. */
+  /** Why the rollout has stopped: nodes failed, or a user aborted it. Absent: it has not. */
   stopped?: 'Failures' | 'Aborted';
-  /** Of spec, that this status speaks of. */
+  /** The attempt of spec that this status is about. */
   attempt?: number;
   /** When this attempt began (RFC 3339); absent: no node was asked to try the revision again. */
   attemptAt?: string;
@@ -151,7 +151,7 @@ export interface RolloutStatus {
   /** At most MAX_FAILURES, the oldest first. */
   failures?: NodeFailure[];
   approvals?: Approval[];
-  /** Nodes that were touched last. Written before they are, so that two controllers never have more in flight than may be. */
+  /** Nodes that were touched last. Written before the nodes are, so that two controllers never exceed the limit of nodes in flight. */
   touches?: Touches;
   message?: string;
   conditions?: Condition[];

@@ -21,7 +21,7 @@ interface Span {
 /** Whether nodes may be touched, and until or from when. `next` is undefined where no window opens any more. */
 export type WindowState = { open: true; until: Millis } | { open: false; next: Span | undefined };
 
-/** How often the schedules of all windows are asked, at most, for the end of a span that windows make together. */
+/** Max lookups in the schedules of all windows to find the end of adjoining windows. */
 const MAX_LOOKUPS = 16;
 
 /**
@@ -90,7 +90,7 @@ const MAX_TEXT = 253;
 const MAX_DURATION_MS: Millis = 7 * 24 * 3_600_000;
 const EXAMPLE = 'write minute, hour, day of month, month and day of week, such as "0 2 * * 1-5"';
 
-/** Windows that were read, by their text. Reading one costs as much as asking it twice. */
+/** Parsed windows, by their text. Parsing one costs as much as two lookups. */
 const parsed = new Map<string, ParsedWindow | readonly FieldProblem[]>();
 const MAX_PARSED = 256;
 
@@ -130,14 +130,14 @@ function millisOf(duration: string): Millis | undefined {
 }
 
 const MINUTE: Millis = 60_000;
-/** More than one question of `windowState` asks. */
+/** More than one call of `windowState` needs. */
 const MAX_KNOWN = 20;
 const NAMES = 'jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec|sun|mon|tue|wed|thu|fri|sat';
 /** Lists, ranges and steps of numbers and names. croner also reads `L`, `W`, `#`, `?` and `+`, which mean something else in every cron. */
 const FIELD = new RegExp(`^(?:[\\d*,/-]|${NAMES})+$`, 'i');
 const MONTHS = ['jan', 'feb', 'mar', 'apr', 'may', 'jun', 'jul', 'aug', 'sep', 'oct', 'nov', 'dec'];
 const MONTH_DAYS = [31, 29, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31];
-/** A name of the IANA database. `Intl` also takes offsets such as `+01:00`, which know no daylight saving. */
+/** A name of the IANA database. `Intl` also accepts offsets such as `+01:00`, which have no daylight saving. */
 const ZONE = /^[A-Za-z][A-Za-z0-9_+/-]*$/;
 
 /** The starts around a moment; undefined: there is none, ever. */
@@ -156,7 +156,7 @@ interface Around {
  */
 class Starts {
   readonly #cron: Cron;
-  // Between two starts the answer is the same, and croner takes a tenth of a millisecond for each.
+  // Between two starts the result is the same, and croner takes a tenth of a millisecond for each lookup.
   #known: { from: Millis; to: Millis; around: Around }[] = [];
 
   constructor(cron: Cron) {
@@ -188,7 +188,7 @@ function zoneProblem(zone: string): string | undefined {
   }
 }
 
-/** @param zone - one of which `zoneProblem` has nothing to say @returns the starts, or why the text is no schedule */
+/** @param zone - valid by `zoneProblem` @returns the starts, or why the text is no schedule */
 function parseSchedule(schedule: string, zone: string): Starts | string {
   const fields = schedule.trim().split(/\s+/);
   if (fields.length !== 5) return `has ${fields.length === 1 ? '1 field' : `${fields.length} fields`}, not five`;

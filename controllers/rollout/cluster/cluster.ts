@@ -12,19 +12,19 @@ import { type ClusterFacts, type ClusterTouch, inLine, Turns } from './places.ts
 import { type ClusterRecord, readRecord, readTouches, RECORD } from './record.ts';
 import type { Meters } from '../../../kube/process/contract.ts';
 
-/** Nodes that one look reads, as of one rollout's. */
+/** Max nodes that one reconcile reads, as for a rollout's own nodes. */
 const MAX_READS = 500;
 
 /**
- * For whatever reason: it is not Ready, cordoned, drained, on the way to any configuration, or its agent reports an error. Of a rollout's own nodes it is what
- * counts against `maxUnavailable`, but for a node whose drain failed, which has been given back.
+ * For any reason: the node is not Ready, cordoned, drained, on the way to any configuration, or its agent reports an error. For a rollout's own nodes this
+ * equals what counts against `maxUnavailable`, except for a node whose drain failed, which has been given back.
  */
 export const isUnavailable = (node: RolloutNode): boolean =>
   isDown(node) || isChanging(node) || node.error !== null || node.unhealthy || recordOf(nodeOf(node)) !== undefined;
 
 type Read = Pick<Caches, 'rollouts' | 'nodes' | 'nodeConfigs' | 'configMaps'>;
 
-/** The nodes of the whole cluster, and touches of all rollouts. One for the process; a look reads the nodes that changed since the last one. */
+/** The nodes of the whole cluster, and touches of all rollouts. One per process; a reconcile reads the nodes that changed since the last one. */
 export class Cluster {
   readonly turns: Turns;
   readonly #budget: Count;
@@ -45,17 +45,17 @@ export class Cluster {
     this.turns = new Turns(clock.monotonic());
   }
 
-  /** How many nodes might be unavailable, and were, at the last look. */
+  /** How many nodes were allowed to be unavailable, and were, at the last reconcile. */
   get last(): Readonly<{ most: number; unavailable: number }> {
     return this.#last;
   }
 
-  /** A node that changed: tell it in the turn in which the cache changes. */
+  /** Called when a node changes: in the turn in which the cache changes. */
   changed(node: string): void {
     this.#changed?.add(node);
   }
 
-  /** Caches that are older than those by which the last touches were decided on do not show what became of earlier ones. They catch up by themselves. */
+  /** The caches are older than those that the last touches were planned from, and may not show earlier touches yet. They catch up by themselves. */
   isBehind({ nodes, nodeConfigs, configMaps }: Read): boolean {
     const writtenAt = configMaps.get(`${this.#namespace}/${RECORD}`)?.metadata.resourceVersion;
     return this.#touches.isBehind(this.#recordIn(configMaps).versions, versionsOf({ nodes, nodeConfigs }), writtenAt);
@@ -108,7 +108,7 @@ export class Cluster {
     return names.filter((node) => this.#unavailable.has(node));
   }
 
-  /** The API server took these data of the record. */
+  /** Called when the API server has accepted this data of the record. */
   wrote({ touches = '' }: Readonly<Record<string, string>>): void {
     this.#touches.wrote(readTouches(touches));
   }
@@ -130,13 +130,13 @@ export class Cluster {
   }
 }
 
-/** What it was written down for has happened: from now on the node itself shows it. A drain is its record; names of revisions are each used once. */
+/** Whether the node itself shows the touch: a drain by its record on the Node, an assignment by the name of the revision, which is used once. */
 function isShown(node: RolloutNode, { rollout, revision, drain }: ClusterTouch): boolean {
   if ((node.wanted?.name ?? undefined) === revision) return true;
   return drain === true && recordOf(nodeOf(node))?.owner.name === rollout;
 }
 
-/** @param last - as the last look found it */
+/** @param last - as of the last reconcile */
 export function clusterMetrics(meters: Pick<Meters, 'gauge'>, last: () => Pick<ClusterFacts, 'most' | 'unavailable'>): void {
   const where = 'with --rollout-max-unavailable';
   meters.gauge(

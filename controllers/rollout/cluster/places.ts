@@ -4,14 +4,14 @@ import type { WakeUp } from '../../common/reconcile.ts';
 import { MAX_RECORDED } from './record.ts';
 import type { Key } from '../../../kube/cache/contract.ts';
 
-/** What `status.waitsFor` says where the budget of the cluster keeps a rollout from going on. */
+/** The value of `status.waitsFor` while the budget of the cluster keeps a rollout waiting. */
 export const CLUSTER_WAIT = 'ClusterMaxUnavailable';
 
-/** A touch of any rollout, written down before the node is. */
+/** A touch of any rollout, recorded before the node is written. */
 export interface ClusterTouch extends Touch {
   /** Name of the rollout that touches it. */
   rollout: string;
-  /** It is drained first; absent: it is assigned the revision. */
+  /** The node is drained first; absent: it is assigned the revision. */
   drain?: true;
 }
 
@@ -22,44 +22,44 @@ export interface ClusterFacts {
   size: number;
   /** How many may be unavailable. */
   most: number;
-  /** How many are, those that are about to be touched included. */
+  /** How many are unavailable, including those that are about to be touched. */
   unavailable: number;
-  /** Whether this one is, as far as the caches show. */
+  /** Whether this node is unavailable, as far as the caches show. */
   isUnavailable: (node: string) => boolean;
   /**
-   * Touches of all rollouts that the caches do not show, by node. Those for which `isOld` holds are written down again before they are done: this process did
-   * not do so a moment ago.
+   * Touches of all rollouts that the caches do not show, by node. Those for which `isOld` returns true are recorded again before they are executed: this
+   * process has not recorded them recently.
    */
   pending: ReadonlyMap<string, ClusterTouch>;
   isOld: (touch: ClusterTouch) => boolean;
-  /** Unavailable nodes that failed in another rollout, which has not stopped: it does not take them back. */
+  /** Unavailable nodes that failed in another rollout which has not stopped, and so does not roll them back. */
   failedElsewhere: number;
-  /** Rollouts that have waited longer for a place in the cluster: each has the next one kept for it. */
+  /** Rollouts that have waited longer for a place in the cluster: one place is kept for each. */
   ahead: readonly string[];
   /** The budget that the API server's record names; undefined: there is no record. */
   recorded: string | undefined;
 }
 
-/** How often a rollout that waits for a place is looked at, in ms, beside changes of nodes. */
+/** How often a rollout that waits for a place is reconciled, in ms, besides changes of nodes. */
 const LOOK_AGAIN_MS: Millis = 30_000;
 
 export const placeWakeUp: WakeUp = { requeueAfter: LOOK_AGAIN_MS, why: 'the limit of --rollout-max-unavailable' };
 
 type Of = ClusterFacts | undefined;
 
-/** Nodes of the cluster that may become unavailable beside those that are; Infinity: it has no budget. Below 0 where more are than may be. */
+/** How many more nodes of the cluster may become unavailable; Infinity: the cluster has no budget; below 0: the budget is exceeded. */
 export function placesOf(cluster: Of, { isBack = false } = {}): number {
   if (cluster === undefined) return Infinity;
-  // What goes back leaves nobody a place: what runs now is worse.
+  // A rollback leaves no places to others: the configuration that runs now is worse.
   return cluster.most - cluster.unavailable - (isBack ? 0 : cluster.ahead.length);
 }
 
-/** Hands out places, in the order in which it is asked. @returns whether this node may be touched */
+/** Hands out places in the order of the calls. @returns a function: whether this node may be touched */
 export function placesFor(cluster: Of, places: number): (node: string) => boolean {
   let left = places;
   return (node) => {
     if (cluster === undefined || cluster.isUnavailable(node)) return true;
-    // A place that was taken for it a moment ago is its own, unless more nodes have gone down since than there were places left.
+    // The node keeps the place that was recorded for it, unless so many nodes have gone down since that the budget is exceeded.
     if (cluster.pending.has(node)) return cluster.unavailable <= cluster.most;
     if (left <= 0) return false;
     left -= 1;
@@ -67,10 +67,10 @@ export function placesFor(cluster: Of, places: number): (node: string) => boolea
   };
 }
 
-/** Touches that may be written down beside those that are. */
+/** How many more touches fit into the record. */
 export const recordsLeft = (cluster: Of): number => (cluster === undefined ? Infinity : Math.max(0, MAX_RECORDED - cluster.pending.size));
 
-/** Why a rollout waits. It names no number that changes with every node. */
+/** Why a rollout waits, without numbers that change with every node. */
 export function whyNoPlace({ budget, most, size, unavailable, ahead }: ClusterFacts): string {
   if (most > unavailable && ahead.length > 0)
     return `the next node that --rollout-max-unavailable allows is for rollout ${ahead[0]}, which has waited longer`;
@@ -79,8 +79,8 @@ export function whyNoPlace({ budget, most, size, unavailable, ahead }: ClusterFa
 }
 
 /**
- * Failed nodes, of this rollout and others, have all the places of the cluster: nothing would go on. A rollout that has one of them stops as if they were as
- * many as its own `maxUnavailable`.
+ * Failed nodes of this rollout and others use up the budget of the cluster: no rollout could continue. A rollout that has one of these nodes stops, as if its
+ * own `maxUnavailable` were used up.
  */
 export function isFullOfFailures(cluster: Of, failures: readonly { node: string }[]): boolean {
   if (cluster === undefined) return false;
@@ -88,31 +88,31 @@ export function isFullOfFailures(cluster: Of, failures: readonly { node: string 
   return own > 0 && own + cluster.failedElsewhere >= cluster.most;
 }
 
-/** A rollout that waits and was not looked at for longer than this keeps no place, in ms: its looks fail. */
+/** No place is kept for a waiting rollout that was not reconciled for longer than this, in ms: its reconciles fail. */
 const STALE_MS: Millis = 90_000;
-/** Clocks of two machines differ by this, in ms. */
+/** Clocks of two machines may differ by this, in ms. */
 const SKEW_MS: Millis = 60_000;
 
-/** A rollout, as its status has it. */
+/** A rollout, according to its status. */
 interface InLine {
   key: Key;
-  /** When it touched a node last; ms since the epoch, 0: never. */
+  /** When the rollout last touched a node; ms since the epoch, 0: never. */
   servedAt: Millis;
-  /** It waits for a place in the cluster. */
+  /** The rollout waits for a place in the cluster. */
   waits: boolean;
 }
 
 /**
- * Rollouts that wait for a place in the cluster. The one that touched a node the longest time ago is the first, and any other leaves a place for each that
- * is before it: so none waits for ever while others go on. When each touched one is in its status, so that every process has the same order. What a status says
- * of waiting may be old: it counts until the rollout is looked at.
+ * The queue of rollouts that wait for a place in the cluster. The rollout whose last touch is the longest ago comes first, and every other one leaves a place
+ * for each rollout before it, so that none waits forever while others continue. The time of the last touch is in the status, so that every process has the same
+ * order. A status may be outdated as to whether the rollout waits: it counts until this process reconciles the rollout.
  */
 export class Turns {
   readonly #since: Millis;
-  /** What the last look at each came to, and when that was. */
+  /** The result and time of the last reconcile of each. */
   readonly #looks = new Map<Key, { waits: boolean; at: Millis }>();
 
-  /** @param now - all times are of the clock that nobody sets */
+  /** @param now - monotonic, as all times here */
   constructor(now: Millis) {
     this.#since = now;
   }
@@ -125,7 +125,7 @@ export class Turns {
     this.#looks.delete(rollout);
   }
 
-  /** Who has its turn before this one, the first one first. @param all - every rollout, this one too */
+  /** Rollouts before this one in the queue, in order. @param all - every rollout, including this one */
   ahead(rollout: Key, now: Millis, all: readonly InLine[]): Key[] {
     const isInLine = ({ key, waits }: InLine): boolean => {
       const look = this.#looks.get(key) ?? { waits, at: this.#since };
@@ -136,13 +136,13 @@ export class Turns {
     return order.slice(0, Math.max(0, own)).map(({ key }) => key);
   }
 
-  /** Those that the next free place may be for, as far as this process has looked. */
+  /** Rollouts that may get the next free place, as far as this process knows. */
   get waiting(): Key[] {
     return [...this.#looks].filter(([, { waits }]) => waits).map(([key]) => key);
   }
 }
 
-/** @param now - wall clock: a time that has yet to come, since the clock was set, says nothing */
+/** @param now - wall clock: a touch in the future, after the clock was set, is ignored */
 export function inLine({ metadata: { name = '', deletionTimestamp }, status = {} }: Readonly<NodeConfigRollout>, now: Millis): InLine {
   const last = Math.max(0, ...(status.touches?.nodes ?? []).map(({ at }) => Date.parse(at)));
   return {

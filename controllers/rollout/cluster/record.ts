@@ -8,17 +8,17 @@ import type { Touches } from '../types.ts';
 import type { ClusterFacts, ClusterTouch } from './places.ts';
 
 /**
- * Name of the ConfigMap with the touches of all rollouts, in the namespace of their copies. It is there where the cluster has a budget. Each rollout has a
- * status of its own, so that two of them, or two controllers, could take the same last place; of two writes of one ConfigMap on the same version the API
- * server takes one.
+ * Name of the ConfigMap with the touches of all rollouts, in the namespace of their copies. It exists if the cluster has a budget. With only the status of each
+ * rollout, two rollouts, or two controllers, could take the same last place; of two writes of one ConfigMap on the same version, the API server accepts
+ * one.
  */
 export const RECORD = 'dkc-rollout-touches';
-/** Touches that it names: a ConfigMap holds a MiB. */
+/** Max touches in the record: a ConfigMap holds a MiB. */
 export const MAX_RECORDED = 1_000;
 
 const LABEL = { 'app.kubernetes.io/managed-by': 'dkc' };
 
-/** What the ConfigMap says. What cannot be read counts as not there. */
+/** The content of the ConfigMap. Invalid parts count as absent. */
 export interface ClusterRecord {
   maxUnavailable: string;
   touches: readonly ClusterTouch[];
@@ -44,8 +44,8 @@ const isTouch = (one: unknown): one is ClusterTouch =>
   isJsonObject(one) && ['node', 'rollout', 'at'].every((member) => typeof one[member] === 'string');
 
 /**
- * What the ConfigMap has to say before these actions are done; undefined: it says so. A drain that the Node records has its place, and so has what was
- * written down a moment ago.
+ * What the ConfigMap must contain before these actions are executed; undefined: it needs no write. A drain that the Node records, or a touch that was
+ * recorded a moment ago, has its place already.
  */
 export function recordFor(
   { cluster, rules, now, versions = { nodesVersion: '', nodeConfigsVersion: '' } }: Pick<Facts, 'cluster' | 'rules' | 'now' | 'versions'>,

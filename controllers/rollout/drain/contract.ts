@@ -37,7 +37,7 @@ export interface HeldBack {
 }
 
 export interface DrainInput {
-  /** From a cache or from the server: a write from an outdated one is answered with a conflict. */
+  /** From a cache or from the server: a write based on an outdated one fails with a conflict. */
   node: Readonly<Node>;
   /** All pods of the node; those of other nodes are ignored. */
   pods: readonly Readonly<Pod>[];
@@ -79,7 +79,7 @@ export interface PatchNode {
 export type DrainStep =
   | PatchNode
   | { do: 'evict'; node: string; pods: readonly PodRef[]; gracePeriodSeconds: number | undefined }
-  /** `isHeld`: by more than pods that end in their time. */
+  /** `isHeld`: not only by pods that terminate within their grace period. */
   | { do: 'wait'; why: string; isHeld: boolean; requeueAfterMs: Millis }
   | { do: 'drained' }
   /** Final as long as the Node carries the record of this drain: note the failure before the node is given back. */

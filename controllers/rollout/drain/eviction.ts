@@ -6,7 +6,7 @@ import type { Client } from '../../../kube/client/client.ts';
 import { ApiError, isConflict, isNotFound, isTooManyRequests } from '../../../kube/client/errors.ts';
 import type { HeldBack, PodRef } from './contract.ts';
 
-/** gone: there is no such pod any more. refused: not now, for `retryAfterMs` at least. */
+/** gone: the pod does not exist any more. refused: not now; retry after `retryAfterMs` at the earliest. */
 type Eviction = { pod: 'evicted' } | { pod: 'gone' } | { pod: 'refused'; why: string; retryAfterMs: Millis };
 
 /**
@@ -15,7 +15,7 @@ type Eviction = { pod: 'evicted' } | { pod: 'gone' } | { pod: 'refused'; why: st
  * until the pod terminates, and is chosen by discovery where the server serves it. Nothing else of a drain depends on which one it is.
  */
 export interface Evictor {
-  /** @throws where the server does not answer, or not to this client: no other pod needs to be tried */
+  /** @throws when the server does not answer, or does not authenticate this client: other pods need not be tried */
   evict(pod: PodRef, options: { gracePeriodSeconds: number | undefined; signal: AbortSignal }): Promise<Eviction>;
 }
 
@@ -24,7 +24,7 @@ const RETRY_MS: Millis = 5_000;
 const MIN_RETRY_MS: Millis = 1_000;
 const MAX_RETRY_MS: Millis = 60_000;
 /**
- * Of one eviction. Not longer than the `Retry-After` of a budget that its controller has not seen yet (10 s): other pods and nodes are served meanwhile.
+ * Timeout of one eviction. Not longer than the `Retry-After` of a budget that its controller has not seen yet (10 s), so that other pods and nodes are served.
  */
 const TIMEOUT_MS: Millis = 10_000;
 
@@ -51,13 +51,13 @@ export class ApiEvictor implements Evictor {
       // Another pod of this name has another uid, which is a conflict.
       if (isNotFound(error) || isConflict(error)) return { pod: 'gone' };
       if (!(error instanceof ApiError) || error.code === 401) throw error;
-      // The server has perhaps been replaced by one that knows the other version.
+      // The server may have been replaced by one that serves the other version.
       if (error.code === 400 || error.code === 415) this.#apiVersion = undefined;
       return { pod: 'refused', why: refusal(error), retryAfterMs: retryAfter(error) };
     }
   }
 
-  /** Asked once for all pods; after a failure again. */
+  /** Discovered once for all pods, and again after a failure. */
   async #version(signal: AbortSignal): Promise<string> {
     this.#apiVersion ??= discover(this.#client, signal);
     try {
@@ -82,7 +82,7 @@ async function discover(client: Pick<Client, 'raw'>, signal: AbortSignal): Promi
   });
 }
 
-/** A budget is named in the causes of the error; elsewhere the message says all. */
+/** The causes of the error name the budget; other errors say everything in the message. */
 function refusal(error: ApiError): string {
   const causes = Array.isArray(error.details?.causes) ? error.details.causes : [];
   const said = causes.flatMap(({ message }) => (typeof message === 'string' && message !== '' ? [message] : []));
@@ -97,8 +97,8 @@ function retryAfter(error: ApiError): Millis {
 const MAX_HELD_BACK = 10_000;
 
 /**
- * Evictions that are not tried again yet: refused ones, and those whose effect may not be seen yet. Only a pace, lost with the process at the cost of
- * one more request for each pod.
+ * Evictions that are not retried yet: rejected ones, and those whose effect may not be visible yet. Losing this with the process costs one more request
+ * for each pod.
  */
 export class EvictionBackoff {
   readonly #clock: Pick<Clock, 'monotonic'>;

@@ -9,9 +9,9 @@ import type { DrainOutcome, DrainStep, Node, PodRef, RefusedPod } from './contra
 import { POLL_MS } from './plan.ts';
 import { FIELD_MANAGER, uncordonPatch } from './record.ts';
 
-/** Evictions of one node under way at a time. */
+/** Max concurrent evictions of one node. */
 const MAX_EVICTIONS_AT_ONCE = 16;
-/** A cache that missed a write needs a moment to see it. */
+/** A stale cache needs a moment to show the write. */
 const CONFLICT_RETRY_MS: Millis = 1_000;
 
 /** What a drain writes with: rights are get and patch of nodes, patch of nodes/status, create of pods/eviction. */
@@ -87,7 +87,7 @@ async function evict(step: Extract<DrainStep, { do: 'evict' }>, world: DrainWorl
     if (value.pod === 'refused') backoff.hold(item.uid, value.retryAfterMs, value.why);
     else backoff.hold(item.uid, POLL_MS, 'it was evicted and is not terminating yet');
   }
-  // What was done is known to the backoff: the next plan goes on with the others.
+  // The backoff has the results so far: the next plan continues with the other pods.
   for (const { error } of failed) throw error;
   signal.throwIfAborted();
   return { result: 'evicted', evicted, gone, refused, skipped: skipped.length, requeueAfterMs: POLL_MS };

@@ -5,7 +5,7 @@ import type { DrainInput, DrainOwner, DrainPolicy, DrainStep, Node, Pod, PodRef 
 import { cut } from '../text.ts';
 import { toleratesTaint } from '../../../kube/api/placement.ts';
 
-/** How often pods of a node that is being drained are looked at. kubectl drain tries a refused eviction again after the same time. */
+/** How often the pods of a node that is being drained are listed, in ms. kubectl drain retries a rejected eviction after the same time. */
 export const POLL_MS: Millis = 5_000;
 /** Pods named in a message; the others are counted. */
 const MAX_NAMED = 3;
@@ -13,9 +13,9 @@ const MAX_NAMED = 3;
 const MAX_WHY = 200;
 
 /**
- * The next step of a drain: cordon and record, conditions, evictions, wait; in the end `drained` or `failed`. All it knows of earlier steps is on the
- * Node, so that any process can go on at any point. Ends within `timeoutMs` of the cordon while the API server takes writes; before a node is cordoned
- * the policy is asked, so that a node that it blocks is never touched.
+ * The next step of a drain: cordon and record, conditions, evictions, wait; in the end `drained` or `failed`. The state of earlier steps is on the Node
+ * only, so that any process can continue at any point. Ends within `timeoutMs` of the cordon while the API server accepts writes. The policy is checked
+ * before the cordon, so that a node that it blocks is never touched.
  *
  * | Node | step |
  * | --- | --- |
@@ -38,13 +38,13 @@ export function planDrain(input: DrainInput): DrainStep {
   const left = podsLeft(input, record?.startedAt);
   if (record === undefined) return blocked(left) ?? patch(node, 'cordon', cordonPatch(node, owner, now));
   const { startedAt } = record;
-  // A clock that was set would make the drain last as much longer or shorter.
+  // After the clock was set, the drain would last too long or too short.
   if (startedAt === undefined || wasClockSet(startedAt, now, gaps)) return patch(node, 'restart timer', timerPatch(node, now));
   if (node.spec?.unschedulable !== true) {
     return { do: 'failed', reason: 'Uncordoned', why: 'the node was uncordoned while it was being drained' };
   }
   const leftMs = startedAt + policy.timeoutMs - now;
-  // Without the right to write status the drain goes on, and ends, all the same.
+  // Without the right to write the status, the drain still continues and ends.
   const say = (conditions: readonly LifecycleCondition[] | undefined): DrainStep | undefined =>
     isSilent || conditions === undefined ? undefined : planConditions(node, owner, conditions, now);
   if (left.length === 0) {
@@ -106,7 +106,7 @@ function waitsFor(left: readonly PodLeft[], { heldBack }: DrainInput): string {
   return named(left.toSorted((a, b) => rank(a) - rank(b)).map(say));
 }
 
-/** What a person can do something about comes first. */
+/** Pods that a user can do something about come first. */
 const rank = (one: PodLeft): number => (one.pod !== 'terminating' ? 0 : one.overdueMs > 0 ? 1 : 2);
 
 function named(texts: readonly string[]): string {

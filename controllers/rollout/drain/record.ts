@@ -7,15 +7,15 @@ import type { NodeCondition } from 'kubernetes-types/core/v1.js';
 const DRAINED_BY = 'dkc.dev/drained-by';
 /** Annotation beside it: when the drain began, RFC 3339. */
 const DRAIN_STARTED = 'dkc.dev/drain-started';
-/** Annotation of a Node that a rollout has cordoned, NAME/UID. Who removes it keeps the node cordoned after the drain. */
+/** Annotation of a Node that a rollout has cordoned, NAME/UID. A user who removes it keeps the node cordoned after the drain. */
 const CORDONED_BY = 'dkc.dev/cordoned-by';
 
 /** The manager of our writes in `metadata.managedFields`. */
 export const FIELD_MANAGER = 'dkc-drain';
-/** The API server keeps ten managers of updates; the fields of older ones are this one's. */
+/** The API server keeps ten managers of updates, and merges older ones into this one. */
 const FORGOTTEN_MANAGERS = 'ancient-changes';
 
-/** What a Node says of the drain that is under way on it. */
+/** What a Node records of its running drain. */
 export interface DrainRecord {
   owner: DrainOwner;
   /** undefined: the annotation is missing or no time. */
@@ -35,7 +35,7 @@ export function printOwner({ name, uid }: DrainOwner): string {
   return `${name}/${uid}`;
 }
 
-/** Whether the Node's cordon is this rollout's. An annotation that nothing else agrees with proves nothing: see {@link cordonManagers}. */
+/** Whether the Node's cordon is this rollout's, according to the annotation. That alone is no proof: see {@link cordonManagers}. */
 function isCordonedBy(node: Readonly<Node>, owner: DrainOwner): boolean {
   return node.spec?.unschedulable === true && parseOwner(node.metadata.annotations?.[CORDONED_BY])?.uid === owner.uid;
 }
@@ -50,14 +50,14 @@ export function cordonPatch(node: Readonly<Node>, owner: DrainOwner, now: Millis
   return { metadata: { ...identity(node), annotations }, ...(isForeign ? {} : { spec: { unschedulable: true } }) };
 }
 
-/** Counts the time of a drain from now on. */
+/** Restarts the timer of a drain. */
 export function timerPatch(node: Readonly<Node>, now: Millis): JsonObject {
   return { metadata: { ...identity(node), annotations: { [DRAIN_STARTED]: rfc3339(now) } } };
 }
 
 /**
  * Removes what {@link cordonPatch} wrote for this rollout, and the cordon where it is still ours.
- * @param node - as the server has it, with managedFields: they show a person who removed the cordon and cordoned the node again
+ * @param node - as the server has it, with managedFields: these show that somebody else removed the cordon and cordoned the node again
  * @returns undefined where nothing of it is left
  */
 export function uncordonPatch(node: Readonly<Node>, owner: DrainOwner): JsonObject | undefined {
@@ -73,7 +73,7 @@ export function uncordonPatch(node: Readonly<Node>, owner: DrainOwner): JsonObje
   };
 }
 
-/** Who set `spec.unschedulable`, by `metadata.managedFields`. Empty where those do not say. */
+/** The managers that set `spec.unschedulable`, by `metadata.managedFields`; empty when these do not say. */
 function cordonManagers(node: Readonly<Node>): string[] {
   const managers: string[] = [];
   for (const entry of node.metadata.managedFields ?? []) {
@@ -84,7 +84,7 @@ function cordonManagers(node: Readonly<Node>): string[] {
   return managers.filter((manager) => manager !== FORGOTTEN_MANAGERS);
 }
 
-/** What makes a patch fail where the Node is another one, or another version, than the one it was planned from. */
+/** Makes a patch fail when the Node is not the one, or not the version, that it was planned from. */
 function identity({ metadata: { uid, resourceVersion } }: Readonly<Node>): JsonObject {
   return { uid, resourceVersion };
 }
@@ -110,8 +110,8 @@ const texts: Readonly<Record<LifecycleCondition, { reason: string; message: stri
 };
 
 /**
- * The write that leaves a Node with these lifecycle conditions of this rollout and no others of it. Conditions that anybody else has written, True or
- * False, are never changed: ours are known by their message, which begins with the rollout's name and uid.
+ * The write after which a Node has exactly these lifecycle conditions of this rollout. Conditions of other writers, True or False, are never changed: ours
+ * are recognized by their message, which begins with the rollout's name and uid.
  * @returns undefined where the Node is like that already
  */
 export function planConditions(
@@ -134,8 +134,8 @@ export function planConditions(
 }
 
 /**
- * The rollouts that have left something on a Node: a record, a cordon or a condition, in this order. One that does not exist any more cannot remove it:
- * give the node back in its name.
+ * The rollouts that have left something on a Node: a record, a cordon or a condition, in this order. A deleted rollout cannot remove it: give the node
+ * back in its name.
  */
 export function rolloutsOn(node: Readonly<Node>): DrainOwner[] {
   const found = [recordOf(node)?.owner, parseOwner(node.metadata.annotations?.[CORDONED_BY])];

@@ -22,8 +22,8 @@ export interface GateContext {
 }
 
 /**
- * Asks all gates at once, each for at most 10 s. One that cannot be asked does not hold; the whole error goes to the log.
- * @param gates - of which `gateProblems` has found nothing
+ * Checks all gates concurrently, each for at most 10 s. A gate that cannot be checked does not hold; the whole error goes to the log.
+ * @param gates - valid by `gateProblems`
  * @returns a result for each, in their order
  * @throws the signal's reason once it aborted, and nothing else
  */
@@ -66,7 +66,7 @@ async function askObject(gate: ObjectGate, client: GateContext['client'], kinds:
     return readObject(await client.get(resource, namespace === undefined ? { name } : { namespace, name }, { signal }), gate);
   } catch (error) {
     if (!isNotFound(error)) throw error;
-    // Without a name it is the path that does not exist: the definition is gone, or came back with another plural.
+    // Without a name in the error, the path does not exist: the CRD was deleted, or created again with another plural.
     if (error.details?.name === undefined) kinds.forget(apiVersion, kind);
     return readObject(undefined, gate);
   }
@@ -83,7 +83,7 @@ function failure(error: unknown): string {
     const remedy = error.code === 403 ? '; allow the controllers to get it' : '';
     return `the API server answered ${error.code} ${error.reason}${remedy}`;
   }
-  // A file of credentials that cannot be read.
+  // A credentials file that cannot be read.
   if (error instanceof ActionError) return messageOf(error);
   for (let at = error, depth = 0; at instanceof Error && depth < 8; at = at.cause, depth++) {
     const code = errorCode(at);
@@ -93,7 +93,7 @@ function failure(error: unknown): string {
   return messageOf(error);
 }
 
-/** What OpenSSL says of a certificate whose issuer is not known here. */
+/** Codes of OpenSSL for a certificate with an unknown issuer. */
 const UNTRUSTED: ReadonlySet<string> = new Set([
   'DEPTH_ZERO_SELF_SIGNED_CERT',
   'SELF_SIGNED_CERT_IN_CHAIN',
@@ -102,20 +102,20 @@ const UNTRUSTED: ReadonlySet<string> = new Set([
   'UNABLE_TO_VERIFY_LEAF_SIGNATURE',
 ]);
 
-/** Nodes report all the time, and each report has a rollout looked at: gates are not asked more often than this, in ms. */
+/** Gates are not checked more often than this, in ms: nodes report all the time, and each report enqueues a rollout. */
 export const KEPT_MS: Millis = 10_000;
 
-/** A rollout, as far as it has gates. */
+/** The part of a rollout that gates need. */
 interface Gated {
   name: string;
-  /** Another one of its name has other gates. */
+  /** Another rollout of the same name has other gates. */
   uid: string;
   /** Of its spec. */
   generation: number;
   gates: readonly Gate[];
 }
 
-/** Asks the gates of rollouts, and keeps each answer for a moment. */
+/** Checks the gates of rollouts, and keeps each result for {@link KEPT_MS}. */
 export class GateChecks {
   readonly #context: GateContext;
   readonly #kept = new Map<string, { of: string; until: Millis; results: readonly GateResult[] }>();
@@ -140,10 +140,10 @@ export class GateChecks {
   }
 }
 
-/** Kinds that are remembered. */
+/** Max cached kinds. */
 const MAX_KINDS = 256;
 
-/** Where the API server serves the kinds that gates name. One for the process: what was found is not asked again, what was not found is. */
+/** Where the API server serves the kinds that gates name. One per process: caches kinds that were found, and asks again for others. */
 export class Kinds {
   readonly #found = new Map<string, Resource>();
 

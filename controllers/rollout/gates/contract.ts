@@ -55,7 +55,7 @@ export interface Reading {
   why: string;
 }
 
-/** What a gate says now. A gate that cannot be asked does not hold. */
+/** The result of a gate now. A gate that cannot be checked does not hold. */
 export interface GateResult extends Reading {
   name: string;
   /** At most 256 characters, printable. Names series by their number alone, alerts by name, and of error texts only an excerpt. */
@@ -66,7 +66,7 @@ export interface HttpAnswer {
   status: number;
   /** Empty for a redirect. */
   text: string;
-  /** What was sent to be let in, for people; absent: nothing. */
+  /** Which credentials were sent, for people; absent: none. */
   credentials?: string;
 }
 
@@ -80,11 +80,11 @@ export const MAX_QUERY = 4096;
 export const MAX_BODY = 1024 * 1024;
 
 /**
- * A Prometheus that wants credentials, or whose certificate is of an authority of its own, as `--rollout-prometheus-config` has it. Rollouts name neither: who
- * may write one sends nobody's credentials anywhere but below this URL.
+ * A Prometheus that needs credentials, or whose certificate is of a private CA, from `--rollout-prometheus-config`. Rollouts cannot name either, so the author
+ * of a rollout cannot make the controllers send credentials anywhere but below this URL.
  */
 export interface PrometheusServer {
-  /** Base of the server: gates whose URL is it, or below it, are asked like this. */
+  /** Base of the server: the settings apply to gates whose URL equals it or is below it. */
   url: string;
   /** Path of a file, as all of these. */
   bearerTokenFile?: string | undefined;
@@ -93,19 +93,19 @@ export interface PrometheusServer {
 }
 
 export interface TlsFiles {
-  /** Authorities that count in place of the usual ones, PEM. */
+  /** CA certificates in place of the default ones, PEM. */
   caFile?: string | undefined;
   /** The client's certificate and its key, PEM. */
   certFile?: string | undefined;
   keyFile?: string | undefined;
-  /** Name that the certificate has to have. @default that of the URL */
+  /** Name that the certificate must have. @default that of the URL */
   serverName?: string | undefined;
 }
 
 /** The flag that names them, for remedies. */
 export const SERVERS_FLAG = '--rollout-prometheus-config';
 
-/** How to ask this URL: of several servers the one with the longest path; undefined: without anything. Pure. */
+/** The server that a URL belongs to: of several the one with the longest path; undefined: none. Pure. */
 export function serverFor(url: string, servers: readonly PrometheusServer[]): PrometheusServer | undefined {
   const asked = URL.parse(url);
   const found = servers.filter((server) => asked !== null && isBelow(asked, URL.parse(server.url)));

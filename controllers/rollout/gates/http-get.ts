@@ -5,12 +5,12 @@ import { FreshFile } from '../../../base/changing-files.ts';
 import { type HttpGet, MAX_BODY, type PrometheusServer, serverFor } from './contract.ts';
 
 /**
- * Gets URLs that somebody wrote into a NodeConfigRollout. Who may write rollouts makes the controllers send GET requests to any host that they reach,
- * loopback and metadata services included; that right goes to cluster administrators. What limits it: http and https alone, no credentials in the URL
- * (`gateProblems`), a path that always ends in `/api/v1/query`, redirects that are not followed, no header that identifies the controllers, credentials for
- * servers alone that the administrator lists, and of the answer nothing goes into the status but numbers of series, names of alerts and an excerpt of an
- * error in Prometheus' own format.
- * @param servers - which want credentials, or have authorities of their own; their files are read again when they change
+ * Gets URLs from NodeConfigRollouts. A user who may write rollouts can make the controllers send GET requests to any host that they reach, loopback and
+ * metadata services included; only cluster administrators should have that right. Limits: http and https only, no credentials in the URL (`gateProblems`),
+ * a path that always ends in `/api/v1/query`, redirects are not followed, no header identifies the controllers, credentials only for servers that the
+ * administrator lists, and from the answer only numbers of series, names of alerts and an excerpt of an error in Prometheus' own format go into the
+ * status.
+ * @param servers - that need credentials or have a private CA; their files are read again when they change
  */
 export function httpGetter(servers: readonly PrometheusServer[] = []): HttpGet {
   const files = new Map<string, FreshFile>();
@@ -57,7 +57,7 @@ async function credentialsOf(server: PrometheusServer | undefined, read: Read): 
   return { authorization: `Basic ${encoded}`, credentials: `user ${username} with the password in ${passwordFile}` };
 }
 
-/** What a header takes: a file of several lines is the wrong one. */
+/** The text of a file for a header: a file of several lines is the wrong one. */
 function oneLine(text = '', path = ''): string {
   const line = text.trim();
   // oxlint-disable-next-line no-control-regex -- control characters are what is looked for
@@ -75,7 +75,7 @@ function send(url: string, options: { headers: Record<string, string>; signal: A
     const request = url.startsWith('https:') ? tlsRequest(url, options) : plainRequest(url, options);
     request.once('error', reject);
     request.once('response', resolve);
-    // Without who takes it, an answer of 101 comes to no end of any kind: neither a response, nor an error, nor the end of the time.
+    // Without this listener, a 101 response would never end the request: no response event, no error, no timeout.
     request.once('upgrade', (_, socket) => {
       socket.destroy();
       reject(new Error('the server answered 101 and speaks another protocol; check the URL'));
@@ -88,7 +88,7 @@ function send(url: string, options: { headers: Record<string, string>; signal: A
 async function bodyOf(response: IncomingMessage): Promise<string> {
   const chunks: Buffer[] = [];
   let bytes = 0;
-  // What is thrown in the loop ends the connection.
+  // An exception in the loop closes the connection.
   for await (const chunk of response as AsyncIterable<Buffer>) {
     bytes += chunk.byteLength;
     if (bytes > MAX_BODY) throw new Error('the answer has more than 1 MiB; query less');

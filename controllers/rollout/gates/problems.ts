@@ -21,7 +21,7 @@ const text =
     return value.length > most ? `has ${value.length} characters; at most ${most} are allowed` : undefined;
   };
 
-/** Text of at most 253 characters of which `find` has nothing to say. */
+/** Text of at most 253 characters in which `find` finds no problem. */
 const shaped =
   (find: (text: string) => string | undefined): Check =>
   (value) =>
@@ -50,7 +50,7 @@ const apiVersion = shaped((value) => {
   return isShaped ? undefined : 'must be VERSION or GROUP/VERSION, such as v1 or apps/v1';
 });
 const kind = shaped((value) => (/^[A-Z][A-Za-z0-9]{0,62}$/.test(value) ? undefined : 'must be the name of a kind, such as Deployment'));
-// Some kinds allow more than DNS names, such as ClusterRoles; what fits into no path is no name of any.
+// Some kinds, such as ClusterRoles, allow more than DNS names; a name that does not fit into a path is valid for no kind.
 const name = shaped((value) =>
   /[/%]|^\.\.?$/.test(value) || !value.isWellFormed() ? "must not be '.' or '..', or hold '/' or '%'" : undefined,
 );

@@ -10,18 +10,18 @@ import {
 } from './contract.ts';
 import type { KubeObject } from '../../../kube/api/object.ts';
 
-/** Names of alerts in one text. */
+/** Max names of alerts in one text. */
 const MAX_ALERTS = 5;
 const MAX_ALERT_NAME = 40;
 
-/** Where a query is asked: `/api/v1/query` below the server's base, whatever that is. */
+/** The URL of a query: `/api/v1/query` below the server's base, whatever that is. */
 export function queryUrl({ url, query }: Pick<PrometheusGate, 'url' | 'query'>): string {
   return `${url.replace(/\/+$/, '')}/api/v1/query?query=${encodeURIComponent(query)}`;
 }
 
-/** One series for each name of an alert that blocks: as many as there are rules, however many alerts they raise. */
+/** One series for each name of a blocking alert: as many as there are rules, however many alerts they raise. */
 export function alertsQuery({ ignore, firingOnly = true }: Omit<AlertsGate, 'url'>): string {
-  // Strings of PromQL are Go's, which reads what JSON writes.
+  // PromQL has the strings of Go, which include those of JSON.
   const matchers = [
     ...(firingOnly ? ['alertstate="firing"'] : []),
     ...(ignore === undefined ? [] : [`alertname!~${JSON.stringify(ignore)}`]),
@@ -29,7 +29,7 @@ export function alertsQuery({ ignore, firingOnly = true }: Omit<AlertsGate, 'url
   return `count by (alertname) (ALERTS{${matchers.join(',')}})`;
 }
 
-/** Decides from the answer to a query. Warnings do not hold: what a remote read or a Thanos left out may be what is looked for. Notes (`infos`) do. */
+/** Decides from the answer to a query. With warnings it does not hold: a remote read or Thanos may have left out the very series. Notes (`infos`) are fine. */
 export function readPrometheus(answer: HttpAnswer, expect: Expect = 'empty'): Reading {
   const data = dataOf(answer);
   if ('why' in data) return data;
@@ -72,7 +72,7 @@ const no = (why: string): Reading => ({ ok: false, why });
 const notPrometheus = ({ status }: HttpAnswer): Reading =>
   no(`the server answered ${status} with something that is not the query API of Prometheus; check the URL`);
 
-/** Who stands before it says in words of his own why; what can be done is here. */
+/** A proxy in front of the server explains the rejection in its own words; this text has the remedy. */
 function notLetIn({ status, credentials }: HttpAnswer): Reading {
   if (credentials === undefined)
     return no(`the server answered ${status}: it requires credentials; name a file that has them in ${SERVERS_FLAG}`);
@@ -95,7 +95,7 @@ function dataOf(answer: HttpAnswer): Data | Reading {
   if (body['status'] !== 'success' || answer.status !== 200 || !isJsonObject(data)) return notPrometheus(answer);
   const warnings = body['warnings'];
   if (Array.isArray(warnings) && warnings.length > 0) return no(`the result may be incomplete: ${excerpt(said(warnings[0]))}`);
-  // VictoriaMetrics says so of an answer that some of its storage nodes had no part in.
+  // VictoriaMetrics sets this when some of its storage nodes did not contribute to the answer.
   if (body['isPartial'] === true) return no('the result may be incomplete: the server says that it is partial');
   return { resultType: data['resultType'], result: data['result'] };
 }
@@ -134,12 +134,12 @@ function ofValue(sample: unknown): boolean {
   return number !== 0 && !Number.isNaN(number);
 }
 
-/** Conditions of one object that are looked at. */
+/** Max conditions of one object that are read. */
 const MAX_CONDITIONS = 1_000;
 
 /**
- * Whether the object has the condition, and has it for what its spec says now.
- * @param object - undefined: there is none
+ * Whether the object has the condition, for the present generation of its spec.
+ * @param object - undefined: not found
  */
 export function readObject(object: Readonly<KubeObject> | undefined, gate: Pick<ObjectGate, 'condition' | 'status' | 'kind'>): Reading {
   if (object === undefined) return no('the object does not exist');
@@ -162,9 +162,9 @@ export function readObject(object: Readonly<KubeObject> | undefined, gate: Pick<
 const MAX_WHY = 256;
 const MAX_EXCERPT = 100;
 
-/** What a server said, so that it fits into a status: one line, printable, at most `length` characters. */
+/** Text of a server, shortened to fit into a status: one line, printable, at most `length` characters. */
 function excerpt(text: string, length = MAX_EXCERPT): string {
-  // More than is kept is not looked at: the text may have a megabyte.
+  // Only the beginning is processed: the text may have a megabyte.
   const line = text
     .slice(0, 4 * length)
     .replaceAll(/[^\p{L}\p{N}\p{P}\p{S}]+/gu, ' ')
