@@ -2,23 +2,23 @@ import type { FleetState } from '../fleet/fleet-node.ts';
 import type { Approval, Condition, NodeCounts, NodeFailure, Phase } from '../rollout/types.ts';
 import type { Window } from '../rollout/windows.ts';
 
-/** Of `/fleet.json` and of the event stream; raised when a member changes its meaning or goes. */
+/** Version of `/fleet.json` and of the event stream; raised when a member is removed or changes its meaning. */
 export const FLEET_VERSION = 1;
 
-/** Where a node stands on its way to the revision of the rollout that has it; '' where none has it. */
+/** The standing of a node on its way to the revision of its rollout; '' for a node without a rollout. */
 export type PageStanding = '' | 'no-agent' | 'waiting' | 'in-flight' | 'settled' | 'failed';
 
-/** A node, as `/fleet.json` has it. Text that is not known is ''. Configurations are written `NAMESPACE/NAME:KEY@RV`, or `local`. */
+/** A node, as in `/fleet.json`. Unknown text is ''. Configurations are written `NAMESPACE/NAME:KEY@RV`, or `local`. */
 export interface PageNode {
   name: string;
   state: FleetState;
-  /** Name of the rollout that has it. */
+  /** Name of the rollout that has the node. */
   rollout: string;
   standing: PageStanding;
   /** Status of the Ready condition. */
   ready: '' | 'True' | 'False';
   cordoned: '' | 'True';
-  /** What is done to the node now, of the conditions that say so: the last of MaintenanceInProgress, DrainInProgress, Drained. */
+  /** The maintenance of the node now: the last of the conditions MaintenanceInProgress, DrainInProgress, Drained that is True. */
   maintenance: string;
   /** Label topology.kubernetes.io/zone. */
   zone: string;
@@ -38,7 +38,7 @@ export interface PageNode {
   drift: string;
 }
 
-/** Labels by which node pools are named, in the order in which they are looked for. */
+/** Labels that name node pools, in order of precedence. */
 export const POOL_LABELS = [
   'pool',
   'node-pool',
@@ -51,7 +51,7 @@ export const POOL_LABELS = [
 export interface PageStep {
   /** As spec has it: `10%`. */
   nodes: string;
-  /** The same as a number of the nodes selected. */
+  /** The same as a number of the selected nodes. */
   target: number;
   /** In ms. */
   holdMs: number;
@@ -66,13 +66,13 @@ export interface PageEvent {
   text: string;
 }
 
-/** A rollout, as `/fleet.json` has it. Of gates it has names and kinds only: what they ask may hold credentials. */
+/** A rollout, as in `/fleet.json`. Gates have only names and kinds, because their queries may hold credentials. */
 export interface PageRollout {
   name: string;
   phase: Phase | '';
   message: string;
   waitsFor: string;
-  /** Why it goes on no further. */
+  /** Why the rollout has stopped. */
   stopped: string;
   paused: boolean;
   configMap: string;
@@ -108,21 +108,21 @@ export interface Fleet {
   rollouts: readonly PageRollout[];
 }
 
-/** `/fleet/nodes/NAME.json`: what only a close look at a node needs. */
+/** `/fleet/nodes/NAME.json`: details of one node. */
 export interface PageNodeDetail {
   version: typeof FLEET_VERSION;
   node: PageNode;
   /** The condition Drifted, while it is True. */
   drift: { reason: string; message: string; since: string } | null;
-  /** What is wrong with what the node is assigned: by the rules of its kubelet version, by its rollout, and by its agent. */
+  /** Problems of the assigned configuration: by the rules of the node's kubelet version, by its rollout, and by its agent. */
   findings: readonly PageFinding[];
-  /** What the change under way does to the node, or else what the last one of its rollout did; null: there is nothing to compare. */
+  /** What the pending change does to the node, or else what the last change of its rollout did; null: there is nothing to compare. */
   diff: PageDiff | null;
-  /** Of the rollout that has it, the newest first, at most 20. */
+  /** Of the node's rollout, the newest first, at most 20. */
   revisions: readonly PageRevision[];
-  /** Events about the Node, the newest first, at most 50; the API server keeps them for an hour, unless it is told otherwise. */
+  /** Events about the Node, the newest first, at most 50; the API server keeps them for an hour by default. */
   history: readonly PageNodeEvent[];
-  /** Why there is no history; '' where there is. */
+  /** Why there is no history; '' when there is. */
   historyProblem: string;
   /** Of the NodeConfig, and of the Node. */
   conditions: readonly PageCondition[];
@@ -131,23 +131,23 @@ export interface PageNodeDetail {
 export interface PageFinding {
   by: 'preflight' | 'rollout' | 'agent';
   text: string;
-  /** RFC 3339; '' where it is not known. */
+  /** RFC 3339; '' when it is unknown. */
   at: string;
 }
 
 /** Fields that differ with the defaults of the node's kubelet version filled in. There are no values. */
 export interface PageDiff {
-  /** Whether the spec assigns something else than the node uses (pending), or that is what the rollout has changed (last). */
+  /** pending: from what the node uses to what its spec assigns; last: the last change of the rollout, which the node uses. */
   kind: 'pending' | 'last';
   from: string;
   to: string;
-  /** What the change asks of the node. */
+  /** What the change needs on the node. */
   effect: 'none' | 'restart' | 'drain';
   /** At most 100. */
   fields: readonly PageChange[];
-  /** Fields beyond these. */
+  /** Number of further fields. */
   omitted: number;
-  /** Why it cannot be said, where that is so. */
+  /** Why there is no comparison; '' when there is. */
   problem: string;
 }
 
@@ -163,7 +163,7 @@ export interface PageRevision {
   /** RFC 3339. */
   createdAt: string;
   role: 'current' | 'previous' | '';
-  /** What the node does with it: the first of active, assigned and last known good that it is. */
+  /** The node's use of the revision: the first that applies of active, assigned and last known good. */
   node: 'active' | 'assigned' | 'last-known-good' | '';
 }
 
@@ -184,16 +184,16 @@ export interface PageCondition {
   status: string;
   reason: string;
   message: string;
-  /** RFC 3339; '' where it is not kept. */
+  /** RFC 3339; '' when it is not recorded. */
   since: string;
 }
 
-/** Why a follower of the event stream was disconnected or not let in. */
+/** Why a client of the event stream was disconnected or rejected. */
 export type Dropped = 'slow' | 'full' | 'failed';
 
 /** What the page counts. */
 export interface PageMetrics {
-  /** A request is answered. @param code - HTTP status */
+  /** Called for each answered request. @param code - HTTP status */
   answered(code: number): void;
   /** Bytes of bodies, as they go over the wire. */
   sent(bytes: number): void;

@@ -11,12 +11,12 @@ import { memoize } from '../../kube/cache/contract.ts';
 import type { Looked } from './node-detail.ts';
 import { pageNode, pageRollout, standingsKey } from './views.ts';
 
-/** Changes whose names are remembered. A client that is further behind gets the whole picture. */
+/** Max changes that are kept. A client that is further behind gets the whole picture. */
 const MAX_CHANGES = 10_000;
 
 interface Entry<T> {
   value: T;
-  /** Number of the change that brought it. */
+  /** Number of the change that set the value. */
   seq: number;
 }
 
@@ -26,13 +26,13 @@ interface Change {
 }
 
 /**
- * What the page shows, and which change brought what: a client that has seen everything up to one change gets what is newer, each object once in its
- * newest state, however long it was away. So nothing is queued for a client, and what it gets costs as much as there are changes, not nodes. Pure.
+ * What the page shows, with the number of each object's last change: a client that has everything up to a change gets the newer objects, each once in its
+ * newest state, however long it was away. So nothing is queued for a client, and an update costs as much as there are changes, not nodes. Pure.
  */
 export class FleetModel {
   readonly #nodes = new Map<string, Entry<PageNode>>();
   readonly #rollouts = new Map<string, Entry<PageRollout>>();
-  /** What changed, in order; the first is number #forgotten + 1. */
+  /** Changes in order; the first has the number #forgotten + 1. */
   #changes: Change[] = [];
   #forgotten = 0;
 
@@ -86,7 +86,7 @@ export class FleetModel {
       const { of, name } = this.#changes[at] as Change;
       const entry = of === 'nodes' ? this.#nodes.get(name) : this.#rollouts.get(name);
       if (entry === undefined) gone[of].add(name);
-      // What changed again later is sent with its last change.
+      // An object that changed again later is sent with its last change.
       else if (entry.seq !== this.#forgotten + at + 1) continue;
       else if (of === 'nodes') nodes.push(entry.value as PageNode);
       else rollouts.push(entry.value as PageRollout);
@@ -96,7 +96,7 @@ export class FleetModel {
 
   #note(of: Change['of'], name: string): number {
     this.#changes.push({ of, name });
-    // Half at once, so that it costs nothing on the average.
+    // Drops half at once, so that the amortized cost is small.
     if (this.#changes.length > MAX_CHANGES) {
       this.#forgotten += MAX_CHANGES / 2;
       this.#changes = this.#changes.slice(MAX_CHANGES / 2);
@@ -127,11 +127,11 @@ const nodeColumns = [
   'drift',
 ] as const satisfies readonly (keyof PageNode)[];
 
-/** What a picture or a change is made of, before it is packed. */
+/** A picture or a change, before nodes are packed. */
 interface Unpacked {
   seq: number;
   time: string;
-  /** It is the whole picture: what it does not have is not there. */
+  /** The whole picture: an object that is not in it does not exist. */
   full: boolean;
   nodes: readonly PageNode[];
   goneNodes: readonly string[];
@@ -139,7 +139,7 @@ interface Unpacked {
   goneRollouts: readonly string[];
 }
 
-/** Data of an event of `/fleet/events`: each has its own table of strings, so that it can be read without those before. */
+/** Data of an event of `/fleet/events`: each has its own table of strings, so that it can be read without earlier events. */
 export interface Message extends Omit<Unpacked, 'nodes'> {
   version: typeof FLEET_VERSION;
   columns: readonly string[];
@@ -148,7 +148,7 @@ export interface Message extends Omit<Unpacked, 'nodes'> {
   nodes: readonly (readonly number[])[];
 }
 
-/** Packs nodes as rows of indices: most of their strings are the same on many. Pure. */
+/** Packs nodes as rows of indices: many nodes share most of their strings. Pure. */
 function encode({ nodes, ...rest }: Unpacked): Message {
   const indices = new Map<string, number>();
   const indexOf = (text: string): number => {
@@ -160,7 +160,7 @@ function encode({ nodes, ...rest }: Unpacked): Message {
   return { version: FLEET_VERSION, ...rest, columns: nodeColumns, strings: [...indices.keys()], nodes: rows };
 }
 
-/** Work of one turn of a refresh, by the selectors that nodes are matched with; that of a rollout, and what a node costs beside. */
+/** Max work of one turn of a refresh, in selectors evaluated; the cost of a rollout, and the fixed cost of a node. */
 const MAX_WORK = 50_000;
 const ROLLOUT_WORK = 200;
 const NODE_WORK = 100;
@@ -168,8 +168,8 @@ const NODE_WORK = 100;
 type PageCaches = { [K in 'rollouts' | 'nodes' | 'nodeConfigs']: Pick<Caches[K], 'get' | 'list'> };
 
 /**
- * Keeps the model in step with the caches. A change is only noted; what follows from it is computed when the page is read, so that a page that nobody has
- * open costs a set of names.
+ * Keeps the model in step with the caches. A change only marks a name as dirty; the rest is computed when the page is read, so that a page without readers
+ * costs only a set of names.
  */
 export class FleetPicture {
   readonly model = new FleetModel();
@@ -177,18 +177,18 @@ export class FleetPicture {
   readonly #serves: ServerFacts;
   readonly #rules: (rollout: Readonly<NodeConfigRollout>) => Rules;
   readonly #dirty = new Set<string>();
-  /** Rollouts whose view is to be made, by name. */
+  /** Names of rollouts whose view must be computed. */
   readonly #dirtyRollouts = new Set<string>();
-  /** Rules are read once for each version of a rollout, so these are too. */
+  /** Computed once for each version of a rollout, as are its rules. */
   readonly #pageRollout = memoize(pageRollout);
   readonly #standingsKey = memoize(standingsKey);
   #rolloutsChanged = true;
-  /** Of all rollouts, the one that has the nodes first. */
+  /** Rules of all rollouts, in order of precedence. */
   #ordered: ReadonlyMap<string, Rules> = new Map();
-  /** Of those that are not being deleted. */
+  /** Of the rollouts that are not being deleted. */
   #precedence = new Precedence([]);
   #selections: string | undefined;
-  /** By name of the rollout: what the standing of its nodes follows from. */
+  /** By name of the rollout: what determines the standing of its nodes. */
   #standings: ReadonlyMap<string, string> = new Map();
 
   /** @param by.rules - called often: memoize it */
@@ -208,8 +208,8 @@ export class FleetPicture {
   }
 
   /**
-   * Brings the model to what the caches have now, a part of it where much has changed.
-   * @returns whether nothing is left; false: there is more to do, in another turn of the event loop
+   * Updates the model from the caches, only a part of it when much has changed.
+   * @returns false: there is more to do, in another turn of the event loop
    */
   refresh(): boolean {
     if (this.#rolloutsChanged) this.#noteRollouts();
@@ -237,7 +237,7 @@ export class FleetPicture {
     return { page, node: viewOf(object, this.#caches.nodeConfigs.get(name), this.#serves), rules: this.#ordered.get(page.rollout) };
   }
 
-  /** What has changed, and which nodes stand elsewhere by that. */
+  /** Marks rollouts that changed as dirty, and the nodes whose holder or standing may have changed. */
   #noteRollouts(): void {
     this.#rolloutsChanged = false;
     const before = this.#ordered;
@@ -261,7 +261,7 @@ export class FleetPicture {
       if (isOther || moved.has(this.model.node(name)?.rollout ?? '')) this.#dirty.add(name); // prettier-ignore
   }
 
-  /** @returns selectors that it was matched with */
+  /** @returns number of selectors evaluated */
   #refreshNode(name: string): number {
     const object = this.#caches.nodes.get(name);
     if (object === undefined) {
@@ -275,10 +275,10 @@ export class FleetPicture {
   }
 }
 
-/** Between two turns of a refresh, in ms. */
+/** Pause between two turns of a refresh, in ms. */
 export const PAUSE_MS: Millis = 1;
 
-/** Refreshes all of it, with turns of the event loop in between for what else there is to do. */
+/** Completes a refresh, in several turns of the event loop so that other work is not delayed. */
 export async function upToDate(picture: Pick<FleetPicture, 'refresh'>, clock: Pick<Clock, 'sleep'>): Promise<void> {
   while (!picture.refresh()) await clock.sleep(PAUSE_MS);
 }

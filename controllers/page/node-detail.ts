@@ -29,19 +29,19 @@ import type { KubeletVersion } from '../../agent/config/contract.ts';
 
 const MAX_REVISIONS = 20;
 const MAX_TEXT = 1_000;
-/** Reasons of events in which an agent says what is wrong. */
+/** Reasons of events in which an agent reports a problem. */
 const FINDINGS = new Set(['KubeletConfigRefused', 'KubeletConfigCondemned', 'KubeletUnhealthy', 'KubeletConfigUnassignable']);
 const TROUBLED = new Set<string>(['refused', 'condemned', 'fell-back', 'error']);
 
-/** A node as the picture has it, with what it was made of. */
+/** A node as the picture has it, with the objects that it was computed from. */
 export interface Looked {
   page: PageNode;
   node: RolloutNode;
-  /** Of the rollout that has it. */
+  /** Of the rollout that has the node. */
   rules: Rules | undefined;
 }
 
-/** The close look at a node. It only reads caches; what it compares is computed once. */
+/** Computes the details of a node. Only reads caches; each comparison is computed once. */
 export class NodeDetails {
   readonly #configMaps: Pick<Caches['configMaps'], 'get' | 'indexed'>;
   readonly #configs: KubeletConfigs = kubeletConfigs();
@@ -93,7 +93,7 @@ export class NodeDetails {
     return { ...names, effect, fields, omitted, problem: '' };
   }
 
-  /** What is on the API server of a configuration. */
+  /** A configuration, as far as the API server has it. */
   #sideOf(source: MaybeSource | SpecSource): { side: Side; problem: string } {
     if (source === null) return { side: undefined, problem: '' };
     const side = this.#configMaps.get(keyOf(source));
@@ -121,7 +121,7 @@ export class NodeDetails {
 
 const keyOf = ({ namespace, name }: { namespace: string; name: string }): string => `${namespace}/${name}`;
 
-/** What the rollout had the node use before; undefined: the node does not use what the rollout has brought. */
+/** What the node used before the rollout's revision; undefined: the node does not use that revision. */
 function previousOf(active: MaybeSource, rules: Rules | undefined): SpecSource | null | undefined {
   const { revision, previousRevision } = rules?.rollout.status ?? {};
   if (active === null || rules === undefined || active.name !== revision || previousRevision === revision) return undefined;
@@ -134,7 +134,7 @@ function ofRollout({ node }: RolloutNode, rules: Rules | undefined): PageFinding
   return failure === undefined ? [] : [{ by: 'rollout', text: failure.error.slice(0, MAX_TEXT), at: failure.at }];
 }
 
-/** The newest of each reason, while the node is in trouble. */
+/** The newest event of each reason, while the node has a problem. */
 function ofAgent({ state }: PageNode, { events }: History): PageFinding[] {
   if (!TROUBLED.has(state)) return [];
   const found = events.filter(({ reason }) => FINDINGS.has(reason));
@@ -143,7 +143,7 @@ function ofAgent({ state }: PageNode, { events }: History): PageFinding[] {
     .map(({ message, at }) => ({ by: 'agent', text: message.slice(0, MAX_TEXT), at }));
 }
 
-/** Differences that are remembered: of a few pairs of revisions for each kubelet version of a fleet. */
+/** Max cached comparisons: of a few pairs of revisions for each kubelet version of a fleet. */
 const MAX_ANSWERS = 64;
 const MAX_FIELDS = 100;
 
@@ -152,11 +152,11 @@ type Side = Readonly<ConfigMap> | undefined;
 
 interface Changes {
   fields: readonly PageChange[];
-  /** Fields beyond MAX_FIELDS. */
+  /** Number of fields beyond MAX_FIELDS. */
   omitted: number;
 }
 
-/** Compares configurations as a kubelet of some version takes them, each pair once. */
+/** Compares configurations as a kubelet of some version reads them, each pair once. */
 function nodeDiffs(): (from: Side, to: Side, key: string, kubeletVersion: string) => Changes {
   const answers = new Map<string, Changes>();
   return (from, to, key, version) => {
@@ -175,7 +175,7 @@ const idOf = (side: Side): string => (side === undefined ? '' : `${side.metadata
 function changesOf(from: Side, to: Side, key: string, version: KubeletVersion): Changes {
   const written = (side: Side) => {
     const decoded = side === undefined ? undefined : decode(new TextEncoder().encode(side.data?.[key] ?? ''), version);
-    // What cannot be read counts as a configuration that sets nothing: findings say that it cannot be read.
+    // An invalid configuration counts as one that sets nothing; the findings report that it is invalid.
     return decoded?.ok ? decoded.written : {};
   };
   const differences = compareConfigs(applyDefaults(written(from), version), applyDefaults(written(to), version), { byKey: true });
@@ -187,7 +187,7 @@ function changesOf(from: Side, to: Side, key: string, version: KubeletVersion): 
   return { fields, omitted: differences.length - fields.length };
 }
 
-/** A version that nothing is known of is compared as the newest. */
+/** An unknown version is compared as the newest. */
 function versionOf(text: string): KubeletVersion {
   try {
     return closestKubeletVersion(text).version;

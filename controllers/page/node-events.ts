@@ -7,26 +7,26 @@ import type { Client } from '../../kube/client/client.ts';
 import { EVENT_NAMESPACE } from '../../agent/events/event.ts';
 import type { PageNodeEvent } from './contract.ts';
 
-/** Of one node. */
+/** Max events of one node. */
 export const MAX_HISTORY = 50;
-/** Events that are read for it: the API server gives the oldest first. */
+/** Max events that are read for a node: the API server lists the oldest first. */
 const MAX_READ = 500;
-/** How long an answer serves all who ask, in ms. */
+/** How long a result is reused for all readers, in ms. */
 export const FRESH_MS: Millis = 3_000;
-/** Answers that are kept. */
+/** Max cached results. */
 const MAX_ANSWERS = 64;
-/** Nodes whose events are read at once: readers of the page are no burden on the API server. */
+/** Max nodes whose events are read concurrently: readers of the page must not burden the API server. */
 export const MAX_READING = 4;
 const TIMEOUT_MS: Millis = 3_000;
 const MAX_TEXT = 1_100;
 
 export interface History {
   events: readonly PageNodeEvent[];
-  /** Why there are none; '' where they were read. */
+  /** Why there are no events; '' when they were read. */
   problem: string;
 }
 
-/** Events about Nodes, read when somebody looks at one. It watches nothing: a fleet has many more events than anybody looks at. */
+/** Events about Nodes, read when a reader opens a node. Not watched: a fleet has many more events than are ever read. */
 export class NodeEvents {
   readonly #client: Pick<Client, 'list'>;
   readonly #clock: Pick<Clock, 'now'>;
@@ -38,7 +38,7 @@ export class NodeEvents {
     this.#clock = clock;
   }
 
-  /** Never fails. */
+  /** Never rejects. */
   of(node: string): Promise<History> {
     const now = this.#clock.now();
     const known = this.#answers.get(node);
@@ -59,7 +59,7 @@ export class NodeEvents {
       const fieldSelector = `involvedObject.kind=Node,involvedObject.name=${escapeFieldValue(node)}`;
       const query = { namespace: EVENT_NAMESPACE, fieldSelector, limit: MAX_READ };
       const { items } = await this.#client.list(coreEvents, query, { timeoutMs: TIMEOUT_MS });
-      // Of the same second the one that is listed later: names of events have their time in them.
+      // Within the same second, the event that is listed later is newer: names of events contain the time.
       const events = items
         .toReversed()
         .map(pageEvent)
@@ -78,7 +78,7 @@ export class NodeEvents {
 
 const newestFirst = (a: PageNodeEvent, b: PageNodeEvent): number => (a.at < b.at ? 1 : a.at > b.at ? -1 : 0);
 
-/** What has not the shape of an event counts as absent. */
+/** Malformed parts of an event count as absent. */
 function pageEvent(event: Readonly<KubeObject>): PageNodeEvent {
   const raw = event as unknown as Record<string, unknown>;
   const series = isJsonObject(raw['series']) ? raw['series'] : {};
@@ -95,7 +95,7 @@ function pageEvent(event: Readonly<KubeObject>): PageNodeEvent {
   };
 }
 
-/** Times of events have seconds or microseconds: to seconds, so that they can be put in order. */
+/** Times of events have seconds or microseconds: cut to seconds, so that they can be sorted. */
 function secondsOf(time: unknown): string {
   const ms = typeof time === 'string' ? Date.parse(time) : Number.NaN;
   return Number.isNaN(ms) ? '' : rfc3339(ms);

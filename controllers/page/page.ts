@@ -17,16 +17,16 @@ import { FleetStream } from './stream.ts';
 
 export interface PageOptions extends Pick<RolloutOptions, 'configMapNamespace'> {
   at: BindAddress;
-  /** Reads the token that readers have to give; absent: none, which only a loopback address is to be served with. */
+  /** Reads the token that readers must send; absent: no token, which is only for a loopback address. */
   token?: () => Promise<string>;
   /** Files of the page by name. */
   assets: ReadonlyMap<string, string>;
   serves: ServerFacts;
-  /** Called once it is served. */
+  /** Called once the page is served. */
   onServed?: (url: string) => void;
 }
 
-/** An address that is taken, by the process that led before perhaps, is tried again after this. */
+/** Time until an address in use, perhaps by the former leader, is tried again. */
 const RETRY_MS: Millis = 5_000;
 
 /** Serves the fleet page from the caches of the rollout controller. It writes nothing. */
@@ -72,7 +72,7 @@ export function fleetPage(runtime: Runtime, options: PageOptions): Runnable {
   };
 }
 
-/** A page that cannot be served keeps no rollout from going on. */
+/** Retries, so that a page that cannot be served does not stop the rollouts. */
 async function untilServed(
   start: () => Promise<PageServer>,
   { clock, log, signal }: Pick<Runtime, 'log'> & { clock: Clock; signal: AbortSignal },
@@ -88,7 +88,7 @@ async function untilServed(
   return undefined;
 }
 
-/** @param streams - open event streams, asked at each scrape */
+/** @param streams - number of open event streams, called at each scrape */
 export function pageMetrics(meters: Pick<Meters, 'counter' | 'gauge'>, streams: () => number): PageMetrics {
   meters.gauge('dkc_page_streams', 'Number of event streams of the fleet page that are open', streams);
   const answered = meters.counter('dkc_page_requests_total', 'Number of requests to the fleet page, by status code', ['code']);

@@ -1,19 +1,19 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
 
-/** Of a request, all that is looked at. */
+/** The parts of a request that are read. */
 export interface PageRequest {
   method: string;
   /** Path and query, as sent. */
   url: string;
   host: string | undefined;
   authorization: string | undefined;
-  /** Header Sec-Fetch-Site: a browser says with it whose page asks. */
+  /** Header Sec-Fetch-Site, by which a browser tells from whose page the request comes. */
   site: string | undefined;
 }
 
 /** Who may read. */
 export interface PageRules {
-  /** Undefined: everybody who can connect, which only programs of this machine can. */
+  /** Undefined: everyone who can connect, which only programs of this machine can. */
   token: string | undefined;
   assets: ReadonlySet<string>;
 }
@@ -32,10 +32,10 @@ const refuse = (status: number, text: string, headers: Readonly<Record<string, s
   headers,
 });
 
-/** What a request gets. Pure. */
+/** Decides how to answer a request. Pure. */
 export function decide({ method, url, host, authorization, site }: PageRequest, { token, assets }: PageRules): PageDecision {
   if (method !== 'GET' && method !== 'HEAD') return refuse(405, 'only GET is supported: this page is read-only', { allow: 'GET, HEAD' });
-  // A page of another site can have its own name resolve to 127.0.0.1, and would read this one as its own; its name is in the request.
+  // DNS rebinding: another site can let its own name resolve to 127.0.0.1 and read this page as its own. The Host header then has that name.
   if (token === undefined && !isLocalName(host))
     return refuse(
       403,
@@ -53,7 +53,7 @@ export function decide({ method, url, host, authorization, site }: PageRequest, 
   const path = url.split('?', 1)[0] ?? '';
   const route = routeOf(path, assets);
   if (route === undefined) return refuse(404, 'not found; the paths are /, /fleet.json, /fleet/nodes/NAME.json and /fleet/events');
-  // Other sites cannot read the answer, but could take the places of clients.
+  // Other sites cannot read the answer, but could use up the allowed streams.
   if (route.to !== 'asset' && site !== undefined && site !== 'same-origin' && site !== 'none')
     return refuse(403, 'requests from pages of other sites are not allowed');
   return { ok: true, route };
@@ -69,10 +69,10 @@ function routeOf(path: string, assets: ReadonlySet<string>): PageRoute | undefin
   return assets.has(asset) ? { to: 'asset', name: asset } : undefined;
 }
 
-/** Ports differ where one is forwarded. */
+/** Accepts any port, because a forwarded port may differ. */
 const isLocalName = (host = ''): boolean => /^(localhost|127(\.\d{1,3}){3}|\[::1\])(:\d{1,5})?$/i.test(host);
 
-/** Browsers ask people for a name and a password, and send both with every request of the page, event streams too. */
+/** Accepts Basic too: browsers prompt for a name and a password, and send both with every request of the page, including event streams. */
 function isAllowed(authorization: string | undefined, token: string): boolean {
   const [, scheme = '', value = ''] = /^(Basic|Bearer) ([\x21-\x7e]{1,4096})$/i.exec(authorization ?? '') ?? [];
   if (scheme === '') return false;
@@ -82,7 +82,7 @@ function isAllowed(authorization: string | undefined, token: string): boolean {
 
 const digestOf = (text: string): Uint8Array => createHash('sha256').update(text).digest();
 
-/** On every answer. Nothing is loaded from elsewhere, nothing runs that is not a file of the page, and no other page has this one in a frame. */
+/** Headers of every answer: nothing is loaded from elsewhere, only files of the page run as scripts, and no other page can frame this one. */
 export const pageHeaders: Readonly<Record<string, string>> = {
   'content-security-policy':
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'; trusted-types 'none'",

@@ -14,13 +14,13 @@ import type { Client, FleetStream } from './stream.ts';
 
 export interface PageServerOptions {
   at: BindAddress;
-  /** The token that readers have to give, as it is now; undefined: none. */
+  /** Returns the current token that readers must send; undefined: none. */
   token: (() => Promise<string>) | undefined;
   /** Files of the page by name. */
   assets: ReadonlyMap<string, string>;
   picture: FleetPicture;
   stream: FleetStream;
-  /** Undefined: there is no such node. */
+  /** Undefined: the node does not exist. */
   detail: (node: string) => Promise<PageNodeDetail | undefined>;
   metrics: PageMetrics;
   clock: Clock;
@@ -44,8 +44,8 @@ const json = 'application/json; charset=utf-8';
 const compressed = promisify(gzip);
 
 /**
- * Serves the page, its data and its event stream. Reads nothing of a request but method, path and a few headers.
- * @throws {ActionError} when the address cannot be had
+ * Serves the page, its data and its event stream. Reads only the method, the path and a few headers of a request.
+ * @throws {ActionError} when the server cannot listen on the address
  */
 export async function startPageServer(options: PageServerOptions): Promise<PageServer> {
   const { at, log, stream } = options;
@@ -127,12 +127,12 @@ function openStream(
     ...pageHeaders,
     'content-type': 'text/event-stream',
     'cache-control': 'no-store',
-    // nginx would gather events before it passes them on.
+    // Without this header nginx would buffer events.
     'x-accel-buffering': 'no',
     ...(isCompressed ? { 'content-encoding': 'gzip', vary: 'accept-encoding' } : {}),
   };
   if (request.method === 'HEAD') {
-    // The page asks so why it has no stream.
+    // The page sends HEAD to find out why it has no stream.
     if (stream.isFull) return full();
     response.writeHead(200, headers).end();
     return;
@@ -159,7 +159,7 @@ function plainClient(response: ServerResponse, open: () => void, metrics: PageMe
   };
 }
 
-/** One compression for the whole stream: a change is mostly made of what the picture had. */
+/** One compression context for the whole stream: a change mostly repeats text of the picture. */
 function compressedClient(response: ServerResponse, open: () => void, metrics: PageMetrics): Client {
   const zip = createGzip({ level: 5 });
   zip.on('error', () => response.destroy());

@@ -2,28 +2,28 @@ import { rfc3339, type Clock, type Millis } from '../../base/clock.ts';
 import { type FleetModel, PAUSE_MS } from './fleet-model.ts';
 import type { PageMetrics } from './contract.ts';
 
-/** Clients of the event stream at once. */
+/** Max concurrent clients of the event stream. */
 export const MAX_CLIENTS = 20;
 /** Shortest time between two events for one client: changes in between are sent as one. */
 export const MIN_INTERVAL_MS: Millis = 250;
-/** A client gets something at least so often: it takes the stream for stale when nothing comes. */
+/** A client gets an event at least this often: without any it considers the stream stale. */
 const BEAT_MS: Millis = 10_000;
-/** A client that has not taken an event after this long is disconnected. */
+/** A client that has not accepted an event after this time is disconnected. */
 export const MAX_SEND_MS: Millis = 30_000;
 
-/** Where a client is sent to. */
+/** The connection to a client. */
 export interface Client {
   /** Resolves once the client has room for more. */
   send(text: string): Promise<void>;
-  /** Ends the connection. Twice is harmless. */
+  /** Ends the connection. Idempotent. */
   close(): void;
 }
 
 interface Served {
   client: Client;
-  /** Of the last change that was sent; undefined: nothing yet. */
+  /** Number of the last change that was sent; undefined: none yet. */
   seq: number | undefined;
-  /** Stops the wait for an event that it has not taken yet; undefined: it is ready for the next one. */
+  /** Stops the timer of an event that the client has not accepted yet; undefined: the client is ready for the next event. */
   sending: (() => void) | undefined;
 }
 
@@ -34,19 +34,19 @@ interface StreamOptions {
 }
 
 /**
- * Sends each client the picture, and then what changes. A client has one event under way at most; while it takes that one nothing is kept for it, and the
- * next one is made of what is newest then.
+ * Sends each client the picture, and then changes. At most one event is in transit to a client; meanwhile nothing is queued, and the next event has the newest
+ * state of that time.
  */
 export class FleetStream {
   readonly #picture: StreamOptions['picture'];
   readonly #clock: StreamOptions['clock'];
   readonly #metrics: StreamOptions['metrics'];
   readonly #clients = new Set<Served>();
-  /** What was made last, for each change that clients were at: most are at the same. */
+  /** The last texts, by the change that clients had: most clients have the same. */
   readonly #made = new Map<number | undefined, string>();
   #madeFor = -1;
   #waits: (() => void) | undefined;
-  /** Stops the wait for the next turn of a refresh; undefined: none is under way. */
+  /** Stops the timer for the next turn of a refresh; undefined: no refresh is running. */
   #more: (() => void) | undefined;
   #beat: (() => void) | undefined;
 
@@ -64,7 +64,7 @@ export class FleetStream {
     return this.#clients.size >= MAX_CLIENTS;
   }
 
-  /** @returns undefined: there are MAX_CLIENTS already; else ends it */
+  /** @returns a function that ends the stream of this client; undefined: there are MAX_CLIENTS already */
   add(client: Client): (() => void) | undefined {
     if (this.isFull) {
       this.#metrics.dropped('full');
@@ -77,7 +77,7 @@ export class FleetStream {
     return () => this.#remove(served);
   }
 
-  /** Something has changed: clients hear of it within MIN_INTERVAL_MS. */
+  /** Called when something has changed: clients get the change after MIN_INTERVAL_MS. */
   changed(): void {
     if (this.#clients.size === 0 || this.#waits !== undefined) return;
     this.#waits = this.#clock.after(MIN_INTERVAL_MS, () => {
@@ -90,7 +90,7 @@ export class FleetStream {
     for (const served of this.#clients) this.#remove(served);
   }
 
-  /** Refreshes the picture, in several turns where much has changed, and then sends what is newest. */
+  /** Refreshes the picture, in several turns when much has changed, and then sends the newest state. */
   #update(): void {
     this.#more?.();
     this.#more = undefined;
@@ -124,7 +124,7 @@ export class FleetStream {
       () => {
         served.sending?.();
         served.sending = undefined;
-        // What changed meanwhile goes out with the next interval.
+        // Changes that came in the meantime are sent after the next interval.
         if (this.#clients.has(served) && served.seq !== this.#picture.model.seq) this.changed();
       },
       () => this.#drop(served, 'failed'),

@@ -8,15 +8,15 @@ import type { NodeConfigRollout } from '../rollout/types.ts';
 import { type Rules, stepsFor, targetOf } from '../rollout/rules.ts';
 import { type PageCondition, type PageEvent, type PageNode, type PageRollout, type PageStanding, POOL_LABELS } from './contract.ts';
 
-/** Longest text, in characters: those who may write a status write what they like. */
+/** Longest text, in characters: writers of a status may write texts of any length. */
 const MAX_TEXT = 1_000;
 const MAX_REASON = 80;
-/** Conditions of one object. */
+/** Max conditions of one object. */
 const MAX_CONDITIONS = 32;
 /** Conditions that the drain of a rollout keeps on a Node while it is worked on, in the order of the work. */
 const MAINTENANCE = ['MaintenanceInProgress', 'DrainInProgress', 'Drained'];
 
-/** What the page shows of a node. Pure. @param rules - of the rollout that has it; absent: none has it */
+/** What the page shows of a node. Pure. @param rules - of the rollout that has the node; absent: none has it */
 export function pageNode(node: RolloutNode, rules: Rules | undefined): PageNode {
   const { labels, object, agent } = node;
   const endsAt = agent?.trial?.endsAtMs ?? undefined;
@@ -43,7 +43,7 @@ export function pageNode(node: RolloutNode, rules: Rules | undefined): PageNode 
 }
 
 /**
- * Where a node stands, as the status of the rollout has it: a deadline that passes counts once the controller has written the failure, so that this
+ * The standing of a node according to the status of its rollout: a deadline counts as passed once the controller has written the failure, so that the result
  * changes only when an object does.
  */
 function pageStanding(node: RolloutNode, { rollout, configMap }: Rules): PageStanding {
@@ -56,7 +56,7 @@ function pageStanding(node: RolloutNode, { rollout, configMap }: Rules): PageSta
   return standingOf(node, name === undefined ? null : { namespace, name, kubeletConfigKey }, { deadlineMs: Infinity, now: 0 }).at;
 }
 
-/** Conditions of a node's two objects, for a close look at it. Pure. */
+/** Conditions of a node's two objects, for its details. Pure. */
 export function conditionsOf({ object, config }: Pick<RolloutNode, 'object' | 'config'>): PageCondition[] {
   return [...read('NodeConfig', config), ...read('Node', object)];
 }
@@ -85,7 +85,7 @@ function maintenanceOf(object: Readonly<KubeObject>): string {
   return MAINTENANCE.findLast((type) => conditions.some((one) => one['type'] === type && one['status'] === 'True')) ?? '';
 }
 
-/** Rollouts whose nodes stand elsewhere than before: only then is every node of theirs looked at again. */
+/** What determines the standing of a rollout's nodes: only when this changes are all of its nodes computed again. */
 export function standingsKey({ spec, status, metadata }: Readonly<NodeConfigRollout>): string {
   const { revision, previousRevision, phase, stopped, failures = [] } = status ?? {};
   const failed = stopped === undefined ? [] : failures.map(({ node }) => node);
@@ -96,7 +96,7 @@ const MAX_ITEMS = 50;
 const MAX_EVENTS = 40;
 const noNodes = { selected: 0, updated: 0, settled: 0, inFlight: 0, failed: 0, refused: 0 };
 
-/** What the page shows of a rollout. Pure; what has not the shape of the schema counts as absent. */
+/** What the page shows of a rollout. Pure; parts that do not match the schema count as absent. */
 export function pageRollout({ rollout, ...rules }: Rules): PageRollout {
   const { spec = {}, status = {}, metadata } = rollout;
   const { namespace, name, kubeletConfigKey } = rules.configMap;
@@ -154,7 +154,7 @@ function kindOf(gate: object): string {
   return ['prometheus', 'alerts', 'object'].find((kind) => (gate as Record<string, unknown>)[kind] !== undefined) ?? '';
 }
 
-/** What the object itself says of when things happened; events of the API server last an hour, this as long as the rollout. */
+/** The timeline recorded in the object itself: events of the API server last an hour, this lasts as long as the rollout. */
 function timelineOf({ metadata, status = {} }: Readonly<NodeConfigRollout>, conditions: PageRollout['conditions']): PageEvent[] {
   const events: PageEvent[] = [
     { at: metadata.creationTimestamp ?? '', kind: 'created', text: 'created' },

@@ -1,4 +1,4 @@
-/** Makes an element: `make('p', {class: 'x', hidden: true}, 'text', child)`. What is undefined or false is left out. */
+/** Makes an element: `make('p', {class: 'x', hidden: true}, 'text', child)`. Attributes and children that are undefined or false are left out. */
 export function make(tag, attributes = {}, ...children) {
   const element = document.createElement(tag);
   for (const [name, value] of Object.entries(attributes)) {
@@ -10,7 +10,7 @@ export function make(tag, attributes = {}, ...children) {
   return element;
 }
 
-/** A command that a click copies. */
+/** A command; a click copies it. */
 export function command(text) {
   const said = make('span', { class: 'copied' });
   const copy = async () => {
@@ -27,7 +27,7 @@ export function command(text) {
 const times = new Intl.DateTimeFormat('en-GB', { timeStyle: 'medium' });
 const days = new Intl.DateTimeFormat('en-CA', { dateStyle: 'short' });
 
-/** `14:03:09`, with the day where it is another one than today. */
+/** `14:03:09`, with the day unless it is today. */
 export function clockTime(rfc3339) {
   const at = new Date(rfc3339);
   if (Number.isNaN(at.getTime())) return '';
@@ -35,7 +35,7 @@ export function clockTime(rfc3339) {
   return at.toDateString() === new Date().toDateString() ? time : `${days.format(at)} ${time}`;
 }
 
-/** `2m`, `3h 20m`: of a span in ms. */
+/** A span in ms as `2m` or `3h 20m`. */
 export function span(ms) {
   const seconds = Math.max(0, Math.round(ms / 1_000));
   if (seconds < 60) return `${seconds}s`;
@@ -44,6 +44,6 @@ export function span(ms) {
   return `${Math.floor(minutes / 60)}h${minutes % 60 === 0 ? '' : ` ${minutes % 60}m`}`;
 }
 
-// Made once: the methods of numbers and dates make one for each call.
+// Created once: toLocaleString and the like create a formatter at each call.
 const numbers = new Intl.NumberFormat('en-US');
 export const count = (number) => numbers.format(number);

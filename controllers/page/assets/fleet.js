@@ -1,4 +1,4 @@
-/** What the page knows: nodes and rollouts by name, kept by the messages of the event stream. Knows no document. */
+/** The state of the page: nodes and rollouts by name, updated by the messages of the event stream. Independent of the DOM. */
 export class Fleet {
   /** @type {Map<string, Record<string, string>>} */
   nodes = new Map();
@@ -6,12 +6,12 @@ export class Fleet {
   rollouts = new Map();
   /** Of the last message; RFC 3339. */
   time = '';
-  /** How many nodes there are of each state and standing, that somebody should look at, and that are not Ready; kept change by change. */
+  /** Number of nodes of each state and standing, that need attention, and that are not Ready; updated with each change. */
   counts = { state: {}, standing: {}, troubled: 0, unready: 0 };
 
   /**
-   * Takes over a picture or a change.
-   * @returns what is different: names of nodes that came or went (`reordered`), names of nodes that changed, whether rollouts did
+   * Applies a picture or a change.
+   * @returns what differs: names of nodes that were added or removed (`reordered`), names of nodes that changed, whether rollouts changed
    */
   apply(message) {
     if (message.version !== 1) throw new Error(`this page is older than its server (version ${message.version}); reload it`);
@@ -59,7 +59,7 @@ export class Fleet {
   }
 }
 
-/** States that somebody should look at. */
+/** States that need attention. */
 const bad = new Set(['refused', 'condemned', 'fell-back', 'error']);
 
 const isTroubled = ({ state, standing, drift }) => bad.has(state) || standing === 'failed' || drift !== '';
@@ -84,7 +84,7 @@ export function grouped(nodes, by) {
     .sort((a, b) => (a.key === '') - (b.key === '') || compareNames(a.key, b.key));
 }
 
-/** Whether a node passes the filter. Words are all looked for, in anything that the page knows of the node. */
+/** Whether a node passes the filter: every word must occur in some text of the node. */
 export function passes(node, { words, states, standings }) {
   if (states.size > 0 && !states.has(node.state)) return false;
   if (standings.size > 0 && !standings.has(node.standing)) return false;

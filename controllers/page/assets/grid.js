@@ -4,12 +4,12 @@ import { Cells, inWords } from './look.js';
 
 const SIZES = [26, 22, 18, 16, 14, 12, 10];
 const FLASH_MS = 700;
-/** More changes at once are no news of single nodes. */
+/** With more changes at once, single nodes do not flash. */
 const MOST_FLASHES = 200;
 
 /**
- * The nodes, a canvas for each group. Draws at most once a frame, and of that only what changed.
- * @param on - `open` with the name of a node that is clicked or entered
+ * The nodes, a canvas for each group. Draws at most once per frame, and only what changed.
+ * @param on - `open` is called with the name of a node that is clicked or chosen by Enter
  */
 export class Grid {
   #fleet;
@@ -18,10 +18,10 @@ export class Grid {
   #tip = document.getElementById('tip');
   #cells = new Cells();
   #groups = [];
-  /** Where each node is: its group and its place in it. */
+  /** The position of each node: its group and its place in the group. */
   #places = new Map();
   #columns = 1;
-  /** That cells were placed in, in CSS pixels. */
+  /** Width that cells were placed in, in CSS pixels. */
   #width = 0;
   #filter = { words: [], states: new Set(), standings: new Set() };
   #by = 'zone';
@@ -43,7 +43,7 @@ export class Grid {
       this.#layout();
     });
     new ResizeObserver(([{ contentRect }]) => {
-      // Its height is ours to choose.
+      // Only the width matters: the layout itself sets the height.
       if (contentRect.width !== this.#width) this.#layout();
     }).observe(document.getElementById('groups'));
     addEventListener('resize', () => this.#layout());
@@ -81,7 +81,7 @@ export class Grid {
     this.#root.focus();
   }
 
-  /** Takes over what a message changed. */
+  /** Applies what a message changed. */
   changed({ reordered, changed, full }) {
     if (!full && !this.#calm.matches && changed.length <= MOST_FLASHES) {
       const until = performance.now() + FLASH_MS;
@@ -144,7 +144,7 @@ export class Grid {
     if (this.#flashes.size > 0) this.#request();
   }
 
-  /** Puts nodes into groups, and chooses how large cells are: as large as lets them all be seen at once, where that can be. */
+  /** Puts nodes into groups, and chooses the size of cells: the largest at which all cells are visible at once, if there is one. */
   #place() {
     const groups = grouped(this.#fleet.nodes.values(), this.#by);
     const holder = document.getElementById('groups');
@@ -274,7 +274,7 @@ export class Grid {
     event.preventDefault();
   }
 
-  /** The node that a key goes to; only those that pass the filter. */
+  /** The node that a key moves to; only nodes that pass the filter. */
   #next(key) {
     const all = this.#groups.flatMap(({ names }) => names);
     const place = this.#places.get(this.#current ?? '');
@@ -291,7 +291,7 @@ export class Grid {
     return this.#vertical(place, rows) ?? this.#current;
   }
 
-  /** Down and up in the same column, over the end of a group into the next. */
+  /** Moves down or up in the same column, past the end of a group into the next. */
   #vertical({ group, at }, rows) {
     const column = at % this.#columns;
     const lines = this.#groups.flatMap((one) =>
@@ -324,7 +324,7 @@ export class Grid {
     else if (top + size > window.innerHeight) window.scrollBy({ top: top + size - window.innerHeight + 60 });
   }
 
-  /** Two options take turns: a screen reader speaks when another one becomes active. */
+  /** Alternates between two option elements: a screen reader speaks when another option becomes active. */
   #say(name) {
     const node = this.#fleet.nodes.get(name);
     if (node === undefined) return;

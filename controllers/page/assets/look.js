@@ -1,4 +1,4 @@
-/** How states look: each has a colour of page.css and a letter, so that none is told by colour alone. */
+/** How states look: each has a colour of page.css and a letter, so that colour alone never distinguishes states. */
 export const states = {
   trusted: { letter: '', says: 'runs its assigned configuration, which passed its trial' },
   local: { letter: '', says: 'runs its local configuration; nothing is assigned' },
@@ -19,14 +19,14 @@ export const standings = {
   'no-agent': 'no agent: not touched',
 };
 
-/** Draws cells; each look is drawn once and then copied. */
+/** Draws cells; each variant is drawn once and then copied. */
 export class Cells {
   #sprites = new Map();
   #colours = {};
   size = 0;
   scale = 1;
 
-  /** Reads the colours of page.css: again when light turns to dark. */
+  /** Reads the colours of page.css; called again when the colour scheme changes. */
   readColours() {
     const style = getComputedStyle(document.documentElement);
     const names = [...Object.keys(states), 'ink', 'ring', 'paper', 'text', 'focus', 'failed', 'mark'];
@@ -46,7 +46,7 @@ export class Cells {
     this.#sprites.clear();
   }
 
-  /** A canvas with the cell of a node, but for what {@link strike} adds. */
+  /** A canvas with the cell of a node, without what {@link strike} adds. */
   of(node) {
     const key = `${node.state}/${node.standing}/${node.cordoned}/${node.drift === ''}`;
     let sprite = this.#sprites.get(key);
@@ -133,7 +133,7 @@ export class Cells {
   }
 }
 
-/** A node in words, for those who hear it and for the tip. */
+/** A node in words, for screen readers and for the tooltip. */
 export function inWords(node) {
   const parts = [node.name, node.state];
   if (node.standing !== '') parts.push(`${node.standing} in ${node.rollout}`);

@@ -35,7 +35,7 @@ function close() {
   grid.focus();
 }
 
-/** The address names what is looked at: it can be sent to somebody, and survives a reload. */
+/** The address holds the view: it can be shared, and survives a reload. */
 function remember() {
   const words = new URLSearchParams();
   if (grouping() !== 'zone') words.set('group', grouping());
@@ -118,7 +118,7 @@ function summary() {
   document.title = title.join('');
 }
 
-/** The rollout that goes on, to be read from across a room. */
+/** The running rollout, readable from across a room. */
 function headline(rollout) {
   const shown = element('headline');
   if (rollout === undefined) {
@@ -133,7 +133,7 @@ function headline(rollout) {
   shown.textContent = text;
 }
 
-/** For those who hear the page: phases, and nothing that changes every second. */
+/** For screen readers: phases, and nothing that changes every second. */
 function announce() {
   const news = [];
   for (const { name, phase, message } of fleet.rollouts.values()) {
@@ -165,7 +165,7 @@ function take(message) {
 
 let staleSince = '';
 
-/** @param why - it is not live, where that is known */
+/** @param why - why the page is not live, if that is known */
 function connection(state, why = '') {
   if (state !== 'stale') staleSince = '';
   else if (staleSince === '') staleSince = new Date().toLocaleTimeString('en-GB');
@@ -177,7 +177,7 @@ function connection(state, why = '') {
   shown.textContent = text;
 }
 
-/** A mistake of the page itself: shown, since nobody has its console open. */
+/** Shows an error of the page itself, because users do not have the console open. */
 function failed(message) {
   const banner = element('problem');
   banner.hidden = false;

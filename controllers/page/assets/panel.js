@@ -2,13 +2,13 @@ import { clockTime, command, count, make, span } from './dom.js';
 import { states, standings } from './look.js';
 import { conditions, details, facts } from './rollouts.js';
 
-/** What is known of one node. The close look is asked for when it is opened, and again when the node changes. */
+/** The panel of one node. Its details are requested when it is opened, and again when the node changes. */
 export class Panel {
   #root = document.getElementById('panel');
   #close;
   #name;
   #asked = 0;
-  /** The last close look at it. */
+  /** The last details of the node. */
   #detail;
 
   constructor(close) {
@@ -42,7 +42,7 @@ export class Panel {
     this.#root.focus();
   }
 
-  /** @param cell - a picture of it, as it is in the grid */
+  /** @param cell - a picture of the node, as in the grid */
   show(node, cell) {
     const { name, state, standing, rollout, error } = node;
     cell.classList.add('cell');
@@ -110,7 +110,7 @@ export class Panel {
     ].filter((part) => part !== '');
   }
 
-  /** By title: what a reader opened stays open, and what was closed closed. */
+  /** By title, so that each section stays open or closed as the reader left it. */
   #openDetails() {
     return new Map([...this.#root.querySelectorAll('details')].map((one) => [titleOf(one), one.open]));
   }
@@ -120,10 +120,10 @@ export class Panel {
   }
 }
 
-/** Without the number in it. */
+/** The title without its number. */
 const titleOf = (one) => one.firstChild.firstChild.textContent;
 
-/** The four configurations of a node, those that are the same together. */
+/** The four configurations of a node; equal ones are shown together. */
 function configurations({ wanted, assigned, active, lastKnownGood, trialEndsAt }) {
   const rows = [
     ['wanted', wanted],
@@ -143,7 +143,7 @@ function configurations({ wanted, assigned, active, lastKnownGood, trialEndsAt }
   return make('ul', { class: 'configs', 'aria-label': 'Configurations' }, ...items);
 }
 
-/** `web-6f9c2b81 @4711` of `dkc-system/web-6f9c2b81:kubelet@4711`; the whole is in the title. */
+/** `web-6f9c2b81 @4711` of `dkc-system/web-6f9c2b81:kubelet@4711`; the title has the full text. */
 function shortOf(text) {
   const [, name, version] = /^[^/]*\/([^:]*):[^@]*(?:@(.*))?$/.exec(text) ?? [];
   return name === undefined ? text : `${name}${version === undefined ? '' : ` @${version}`}`;

@@ -13,7 +13,7 @@ export const tones = {
   Failed: 'bad',
 };
 
-/** Shows rollouts as cards; a card is drawn again only when its rollout changed, and keeps what is open in it. */
+/** Shows rollouts as cards; a card is drawn again only when its rollout changed, and its open sections stay open. */
 export class Rollouts {
   #root = document.getElementById('rollouts');
   #cards = new Map();
@@ -25,7 +25,7 @@ export class Rollouts {
   }
 
   show(rollouts) {
-    // What still goes on comes first.
+    // Running rollouts come first.
     const isDone = (name) => rollouts.get(name).phase === 'Complete';
     const names = [...rollouts.keys()].sort((a, b) => isDone(a) - isDone(b) || compareNames(a, b));
     for (const [name, { card }] of this.#cards) {
@@ -168,7 +168,7 @@ export function conditions(list) {
   return make('ul', { class: 'list conditions' }, ...items);
 }
 
-/** @param number - how many there are of it, where that is worth a word */
+/** @param number - count shown beside the title; undefined: none */
 export function details(title, body, isOpen = false, number) {
   return make('details', { open: isOpen }, make('summary', {}, title, number === undefined ? '' : make('span', { class: 'number' }, count(number))), body); // prettier-ignore
 }

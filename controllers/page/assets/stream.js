@@ -1,11 +1,11 @@
-/** A stream that brings nothing for so long, in ms, is stale: the server sends something every 10 s. */
+/** A stream without events for this long, in ms, is stale: the server sends one every 10 s. */
 const STALE_MS = 25_000;
 const FIRST_WAIT_MS = 500;
 const LONGEST_WAIT_MS = 15_000;
 
 /**
- * Follows the event stream, and connects again when it ends or brings nothing.
- * @param on - `message` with each picture or change; `state` with live, connecting or stale, and why it is not live where the server says so
+ * Follows the event stream, and reconnects when it ends or is stale.
+ * @param on - `message` is called with each picture or change; `state` with live, connecting or stale, and with the server's reason if there is one
  */
 export function follow(url, on) {
   let source;
@@ -50,7 +50,7 @@ const reasons = {
   503: 'the server has reached its maximum number of open pages',
 };
 
-/** An event stream does not say why it failed. */
+/** Sends HEAD, because an EventSource does not tell why it failed. */
 async function whyNot(url) {
   return fetch(url, { method: 'HEAD', cache: 'no-store' }).then(
     ({ status }) => reasons[status] ?? '',
