@@ -18,7 +18,7 @@ export const admissionPolicy: readonly KubeObject[] = [
     metadata: { name: NAME },
     spec: {
       failurePolicy: 'Fail',
-      // What the server would add is written out, so that applying it again changes nothing.
+      // The server's defaults are written out, so that applying the manifest again changes nothing.
       matchConstraints: {
         matchPolicy: 'Equivalent',
         namespaceSelector: {},
@@ -48,7 +48,7 @@ export const admissionPolicy: readonly KubeObject[] = [
           reason: 'Forbidden',
         },
         {
-          // Those who may assign may repair a status as well.
+          // Users who may assign may repair a status too.
           expression: `!variables.isStatus || variables.isOwn || (!variables.isNode && ${mayAssign})`,
           message: 'the status of a NodeConfig may be written by the node with its name',
           reason: 'Forbidden',

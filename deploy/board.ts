@@ -5,15 +5,15 @@ export interface Query {
   expr: string;
   /** Name of a line, with labels in braces. */
   legend: string;
-  /** Why it may have no answer in a cluster that is well. */
+  /** Why the query may have no result in a healthy cluster. */
   emptyWhile?: string;
 }
 
 interface Panel {
   title: string;
-  /** What a look at it tells. */
+  /** What the panel shows. */
   text: string;
-  /** Of Grafana: `s`, `bytes`, `percentunit`, `short`, `reqps`. */
+  /** Unit of Grafana: `s`, `bytes`, `percentunit`, `short`, `reqps`. */
   unit: string;
   queries: readonly Query[];
 }
@@ -23,7 +23,7 @@ interface Row {
   panels: readonly Panel[];
 }
 
-/** Matcher of all processes of dkc in the cluster: a Service's name is the job of what it leads to. */
+/** Matcher of all processes of dkc in the cluster: the job of a target is the name of its Service. */
 export const JOBS = `job=~"${[WORKLOAD, SCHEDULER, SETS].join('|')}"`;
 
 /** Names of their leases, as a pattern. */
@@ -38,7 +38,7 @@ const ofScheduler = `job="${SCHEDULER}"`;
 const NO_ROLLOUTS = 'there are no rollouts';
 const NEVER = 'nothing of that kind has happened since the process started';
 
-/** What to look at, from what is most often the cause of the rest. */
+/** The panels, beginning with the most frequent causes of problems in the others. */
 export const rows: readonly Row[] = [
   {
     title: 'Processes',
@@ -100,7 +100,7 @@ export const rows: readonly Row[] = [
 ]; // prettier-ignore
 
 const datasource = { type: 'prometheus', uid: '${datasource}' };
-/** Of 24 columns. */
+/** In units of Grafana's grid, which has 24 columns. */
 const [WIDTH, HEIGHT] = [8, 8];
 
 /** As Grafana 10 and newer import it. */
@@ -138,5 +138,5 @@ function board(): object {
   };
 }
 
-/** JSON. */
+/** The dashboard as JSON. */
 export const boardText = `${JSON.stringify(board(), null, 1)}\n`;

@@ -4,12 +4,12 @@ import { binding, CONTROLLER, role, rule, type Rule, type Subject } from './righ
 import { account, accountOf, commonFlags, labelsOf, leaseRights, running, type Workload } from './workload.ts';
 import type { KubeObject } from '../kube/api/object.ts';
 
-/** Name of the Deployment of the rollout controller, and of what belongs to it. */
+/** Name of the Deployment of the rollout controller, and of the objects that belong to it. */
 export const WORKLOAD = 'dkc-rollout-controller';
-/** The Lease, in {@link SYSTEM_NAMESPACE}: another one than that of DaemonSet and StatefulSet controllers. */
+/** The Lease, in {@link SYSTEM_NAMESPACE}; DaemonSet and StatefulSet controllers have another one. */
 export const LEASE = 'dkc-rollout';
 
-/** What starts the controller where none runs: with the same Lease one of them stands by, whichever comes later. */
+/** Starts the controller when none runs: since both use the same Lease, the later one stands by. */
 export const RUN_CONTROLLER = `dkc controllers run --controllers=rollout --leader-elect-resource-namespace=${SYSTEM_NAMESPACE} --leader-elect-resource-name=${LEASE}`;
 
 const rolloutAt = { lease: LEASE, port: 10_461 };
@@ -18,7 +18,7 @@ export const rolloutWorkload: Workload = {
   ...rolloutAt,
   name: WORKLOAD,
   component: 'controllers',
-  // The page stays on loopback, where it asks for no token: port-forward reaches it.
+  // The page listens on loopback only and needs no token there: port-forward reaches it.
   args: [
     'controllers',
     'run',
@@ -46,7 +46,7 @@ export function controllers(image: string, release: number): KubeObject[] {
   ];
 }
 
-/** Name of the Deployment of the DaemonSet and StatefulSet controllers, and of what belongs to it. */
+/** Name of the Deployment of the DaemonSet and StatefulSet controllers, and of the objects that belong to it. */
 export const SETS = 'dkc-controllers';
 
 const setsAt = { lease: SETS, port: 10_461 };
@@ -69,12 +69,12 @@ const setsRules: readonly Rule[] = [
   ...['daemonsets', 'statefulsets'].flatMap((kind) => [
     rule('apps', kind, 'get list watch'),
     rule('apps', `${kind}/status`, 'update'),
-    // Pods, revisions and claims block the deletion of their owner, which only who may change its finalizers can ask for.
+    // Pods, revisions and claims set blockOwnerDeletion, which requires the right to update the owner's finalizers.
     rule('apps', `${kind}/finalizers`, 'update'),
   ]),
   rule('', 'nodes', 'list watch'),
   rule('', 'pods/finalizers', 'update'),
-  // None is deleted: servers that check it let nobody else change the owner of a claim.
+  // The controller deletes no claim, but OwnerReferencesPermissionEnforcement requires this right to change owners.
   rule('', 'persistentvolumeclaims', 'list watch create update delete'),
   rule('storage.k8s.io', 'storageclasses', 'list watch'),
 ];
@@ -84,7 +84,7 @@ export function sets(image: string, release: number): KubeObject[] {
   return [...withRights(setsWorkload, setsRules, release), ...running(setsWorkload, image, release)];
 }
 
-/** The account of a Deployment that stands in for a part of the control plane, and what it may do. */
+/** The account of a Deployment that replaces a part of the control plane, and its rights. */
 function withRights(workload: Workload, rules: readonly Rule[], release: number): KubeObject[] {
   const subject = accountOf(workload);
   return [
@@ -96,13 +96,13 @@ function withRights(workload: Workload, rules: readonly Rule[], release: number)
   ];
 }
 
-/** Name of the Deployment, of what belongs to it, and what pods say in `spec.schedulerName`. */
+/** Name of the Deployment, of the objects that belong to it, and of the scheduler in `spec.schedulerName` of pods. */
 export const SCHEDULER = 'dkc-scheduler';
 
 const SCHEDULER_FOLDER = '/etc/dkc-scheduler';
 const schedulerAt = { lease: SCHEDULER, port: 10_462 };
 
-/** Beside kube-scheduler: pods that name no scheduler stay with that. */
+/** For running beside kube-scheduler, which keeps the pods that name no scheduler. */
 export const schedulerConfigText = stringify({ profiles: [{ schedulerName: SCHEDULER }] });
 
 export const schedulerWorkload: Workload = {
@@ -133,7 +133,7 @@ const schedulerRules: readonly Rule[] = [
   { apiGroups: [''], resources: ['events'], verbs: ['create', 'patch'] },
 ];
 
-/** The scheduler in the cluster, under a name of its own. @param image - such as `dkc:0.1.0` @param release - N of the API server's release 1.N */
+/** The scheduler in the cluster, under its own name. @param image - such as `dkc:0.1.0` @param release - N of the API server's release 1.N */
 export function scheduler(image: string, release: number): KubeObject[] {
   const metadata = { name: SCHEDULER, namespace: SYSTEM_NAMESPACE, labels: labelsOf(schedulerWorkload) };
   return [
@@ -146,7 +146,7 @@ export function scheduler(image: string, release: number): KubeObject[] {
 const FLOW_CONTROL = 'flowcontrol.apiserver.k8s.io/v1';
 const AGENTS = 'dkc-agents';
 
-/** Before `system-nodes` (500), in which the calls of kubelets are. */
+/** Before `system-nodes` (500), which covers the requests of kubelets. */
 const AGENT_PRECEDENCE = 450;
 /** Before `service-accounts` (9000), and before the agents. */
 const CONTROLLER_PRECEDENCE = 440;
@@ -156,8 +156,8 @@ const FIRST_WITH_FLOW_CONTROL = 29;
 const everything = { apiGroups: ['*'], resources: ['*'], verbs: ['*'], clusterScope: true, namespaces: ['*'] };
 
 /**
- * Agents have seats of their own for what they ask about `dkc.dev`: all of them coming back at once keep no heartbeat of a kubelet waiting.
- * The controller counts among those of the control plane, as kube-controller-manager does.
+ * Agents get separate seats for requests to `dkc.dev`: when all agents reconnect at once, heartbeats of kubelets are not delayed.
+ * The controller shares the seats of the control plane, as kube-controller-manager does.
  * @param release - N of the API server's release 1.N
  */
 function flowControl(controller: Subject, release: number): KubeObject[] {
@@ -181,7 +181,7 @@ function flowControl(controller: Subject, release: number): KubeObject[] {
   ];
 }
 
-/** Has what a ServiceAccount asks counted among `workload-high`, as for components of the control plane. @param release - N of 1.N */
+/** Assigns requests of a ServiceAccount to `workload-high`, as for components of the control plane. @param release - N of 1.N */
 function asControlPlane(subject: Subject, release: number): KubeObject[] {
   if (release < FIRST_WITH_FLOW_CONTROL) return [];
   const { name, namespace } = subject as Extract<Subject, { kind: 'ServiceAccount' }>;

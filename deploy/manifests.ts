@@ -13,14 +13,14 @@ export function definitions(options: NodeConfigDefinitionOptions): KubeObject[] 
   return [nodeConfigDefinition(options), rolloutDefinition(options)];
 }
 
-/** Parts that somebody has to ask for. */
+/** Optional parts. */
 export const overlays = ['scheduler', 'sets', 'node-installer', 'monitoring'] as const;
 export type Overlay = (typeof overlays)[number];
 /** Parts of the manifests. */
 export const parts = ['crds', 'rbac', 'controllers', ...overlays] as const;
 export type Part = (typeof parts)[number];
 
-/** First release (1.N) that reads the CEL rules of our definitions. */
+/** First release (1.N) that supports the CEL rules of our definitions. */
 const FIRST_WITH_CEL = 28;
 /** First release (1.N) that serves ValidatingAdmissionPolicy v1. */
 const FIRST_WITH_POLICIES = 30;
@@ -30,15 +30,15 @@ const LAST_WITH_CONFIG_SOURCE = 25;
 export interface ManifestOptions extends NodeRightsOptions {
   /** Absent: all. */
   only?: Part;
-  /** Besides, in this order. @default none */
+  /** Optional parts to add, in this order. @default none */
   overlays?: readonly Overlay[];
-  /** Of all that runs in the cluster; undefined: nothing that does. */
+  /** Image of everything that runs in the cluster; undefined: without these parts. */
   image?: string | undefined;
   /** N of the API server's release 1.N. */
   release: number;
 }
 
-/** All that an API server needs for assignments, with `image` the rollout controller, and what is asked for besides, in the order in which it can be created. */
+/** All that an API server needs for assignments, the rollout controller if `image` is set, and the overlays, in an order in which they can be created. */
 export function manifests({ only, release, image, overlays: more = [], ...nodes }: ManifestOptions): KubeObject[] {
   const hasConfigSource = release <= LAST_WITH_CONFIG_SOURCE;
   const rights = [

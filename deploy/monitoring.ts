@@ -8,18 +8,18 @@ interface Alert {
   expr: string;
   for: string;
   severity: 'critical' | 'warning';
-  /** What it means, for who is woken up. */
+  /** What the alert means, for the person on call. */
   summary: string;
   /** What to do. */
   description: string;
 }
 
-/** Matcher of what need not be there, and of which nothing is missed where it is not. */
+/** Matcher of optional workloads: their absence is no problem. */
 const optional = `job=~"${SCHEDULER}|${SETS}"`;
 
 const failedSyncs = (result: string): string => `sum by (instance) (increase(dkc_agent_sync_runs_total{result="${result}"}[30m])) > 0`;
 
-/** When to call somebody. The last ones need a Prometheus that scrapes the agents. */
+/** The alerts. The last ones need a Prometheus that scrapes the agents. */
 export const alerts: readonly Alert[] = [
   { alert: 'DkcControllersDown', expr: `absent(up{job="${WORKLOAD}"} == 1)`, for: '5m', severity: 'critical', summary: 'Prometheus cannot scrape any rollout controller; rollouts do not progress, nodes keep their configuration', description: `Check that Deployment dkc-system/${WORKLOAD} exists and that its image can be pulled: kubectl -n dkc-system get pods; kubectl -n dkc-system logs deployment/${WORKLOAD}` },
   { alert: 'DkcWorkloadDown', expr: `sum by (job) (up{${optional}}) == 0`, for: '5m', severity: 'critical', summary: 'Prometheus cannot scrape any pod of {{ $labels.job }}; what it manages (pods to schedule, or DaemonSets and StatefulSets) does not change', description: 'kubectl -n dkc-system get pods; kubectl -n dkc-system logs deployment/{{ $labels.job }}' },
@@ -39,7 +39,7 @@ export const alerts: readonly Alert[] = [
   { alert: 'DkcAgentCannotSync', expr: `${failedSyncs('failed')} unless ${failedSyncs('ok')}`, for: '15m', severity: 'warning', summary: 'The agent of {{ $labels.instance }} has not completed a sync for 30 minutes; the node keeps its configuration', description: 'On the node: dkc doctor, journalctl -u dkc-agent' },
 ]; // prettier-ignore
 
-/** What a Prometheus reads as a file of rules. */
+/** The content of a rule file of Prometheus. */
 export const alertRules = {
   groups: [
     {
@@ -61,7 +61,7 @@ const label = { 'app.kubernetes.io/name': 'dkc' };
 
 const metadata = { name: NAME, namespace: SYSTEM_NAMESPACE, labels: label };
 
-/** For clusters with the definitions of the Prometheus operator: whom to scrape, when to call somebody, and a board for Grafana's sidecar. */
+/** For clusters with the CRDs of the Prometheus operator: scrape targets, alerts, and a dashboard for Grafana's sidecar. */
 export const monitoring: readonly KubeObject[] = [
   {
     apiVersion: API_VERSION,

@@ -6,7 +6,7 @@ export const LEASE_NAMESPACE = 'kube-node-lease';
 export const EVENT_NAMESPACE = 'default';
 /** API group of our own kinds. */
 export const GROUP = 'dkc.dev';
-/** The user of a kubelet's client certificate is this and the name of its Node. */
+/** The user of a kubelet's client certificate is this prefix and the name of its Node. */
 export const NODE_USER_PREFIX = 'system:node:';
 /** Every kubelet's client certificate names this group. */
 export const NODE_GROUP = 'system:nodes';

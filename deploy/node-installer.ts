@@ -1,17 +1,17 @@
 import { restricted, restrictedPod } from './workload.ts';
 import type { KubeObject } from '../kube/api/object.ts';
 
-/** Name of the namespace, where pods may be privileged, and of all that is in it. */
+/** Name of the namespace, where pods may be privileged, and of all objects in it. */
 const INSTALLER = 'dkc-node-installer';
 /** Nodes with this label get the package. */
 const INSTALL_LABEL = 'dkc.dev/node-installer';
-/** Where the container that installs has the root of the node. */
+/** Where the root of the node is mounted in the container that installs. */
 const ROOT = '/host';
 
 const labels = { 'app.kubernetes.io/name': 'dkc', 'app.kubernetes.io/component': 'node-installer' };
 const metadata = { name: INSTALLER, namespace: INSTALLER, labels };
 
-/** Puts the package's files on nodes without a package manager. The privileged container ends; what stays has nothing. @param image - such as `dkc:0.1.0` */
+/** Installs the package on nodes without a package manager. The privileged container ends; the other has no rights. @param image - such as `dkc:0.1.0` */
 export function nodeInstaller(image: string): KubeObject[] {
   const resources = (limit: string) => ({ requests: { cpu: '10m', memory: '64Mi' }, limits: { memory: limit } });
   const install = {
@@ -19,7 +19,7 @@ export function nodeInstaller(image: string): KubeObject[] {
     image,
     args: ['deploy', 'install-node', `--root=${ROOT}`],
     resources: resources('512Mi'),
-    // The whole root of the node, its systemd included: less would not do, and it is over within seconds.
+    // Needs the whole root of the node, including systemd; the container ends within seconds.
     securityContext: { privileged: true, runAsNonRoot: false, runAsUser: 0, runAsGroup: 0, readOnlyRootFilesystem: true },
     terminationMessagePolicy: 'FallbackToLogsOnError',
     volumeMounts: [{ name: 'root', mountPath: ROOT }],
@@ -55,7 +55,7 @@ export function nodeInstaller(image: string): KubeObject[] {
         },
       },
     },
-    // It talks to nobody, and nobody to it.
+    // No traffic in either direction.
     {
       apiVersion: 'networking.k8s.io/v1',
       kind: 'NetworkPolicy',

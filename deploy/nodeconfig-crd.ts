@@ -5,13 +5,13 @@ export type Schema = Readonly<Record<string, unknown>>;
 
 export interface NodeConfigDefinitionOptions {
   /**
-   * Whether the rules of `spec` are written in CEL, which names the rule in the words that upstream had for `Node.spec.configSource`. Servers from 1.28
-   * on read all of it; older ones reject or drop it. Without it the same rules are patterns and lengths.
+   * Whether the rules of `spec` are written in CEL, with the messages that upstream had for `Node.spec.configSource`. Servers from 1.28 on support all of
+   * these; older ones reject or drop them. Without CEL, the same rules are patterns and lengths.
    */
   cel: boolean;
 }
 
-/** DNS-1123, and what the key of a ConfigMap may be. */
+/** Patterns of DNS-1123 names, and of the keys of a ConfigMap. */
 export const LABEL = '^[a-z0-9]([-a-z0-9]*[a-z0-9])?$';
 const SUBDOMAIN = '^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$';
 /** Not `.`, not `..`, and not starting with `..`. */
@@ -63,7 +63,7 @@ const fields: readonly { name: string; description: string; maxLength: number; p
 /** Fields that only a status may have. They are in the schema so that a server rejects them instead of pruning them. */
 const forbidden = ['uid', 'resourceVersion'] as const;
 
-/** The ConfigMap that a spec names. @param more - members that it has besides */
+/** The ConfigMap that a spec names. @param more - further members */
 export function configMapSchema(
   description: string,
   { cel }: NodeConfigDefinitionOptions,

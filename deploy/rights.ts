@@ -20,13 +20,13 @@ export function rule(apiGroup: string, resource: string, verbs: string, names?: 
   return { apiGroups: [apiGroup], resources: [resource], ...(names ? { resourceNames: names } : {}), verbs: verbs.split(' ') };
 }
 
-/** @param namespace - absent: a ClusterRole */
+/** @param namespace - absent: creates a ClusterRole */
 export function role(name: string, rules: readonly Rule[], namespace?: string): KubeObject {
   const kind = namespace === undefined ? 'ClusterRole' : 'Role';
   return { apiVersion: API_VERSION, kind, metadata: { name, ...(namespace === undefined ? {} : { namespace }) }, rules };
 }
 
-/** Binds the role of the same name and place. @param role - another one there. @param namespace - absent: a ClusterRoleBinding */
+/** Binds the role of the same name and namespace. @param role - another role to bind. @param namespace - absent: creates a ClusterRoleBinding */
 export function binding(name: string, subject: Subject, namespace?: string, role = name): KubeObject {
   const [kind, roleKind] = namespace === undefined ? ['ClusterRoleBinding', 'ClusterRole'] : ['RoleBinding', 'Role'];
   return {
@@ -38,7 +38,7 @@ export function binding(name: string, subject: Subject, namespace?: string, role
   };
 }
 
-/** Who may assign is root on every node: nobody is bound to it, and no default role includes it. */
+/** A user who may assign is root on every node: the role has no binding, and no default role includes it. */
 const ASSIGN = 'dkc-assign';
 /** Reads what `dkc nodes` shows. */
 const VIEW = 'dkc-view';
@@ -54,33 +54,33 @@ export function adminRights(hasConfigSource: boolean): KubeObject[] {
     role(VIEW, reads),
     role(ASSIGN, [...reads, rule(GROUP, 'nodeconfigs', 'create patch'), ...(hasConfigSource ? [rule('', 'nodes', 'patch')] : [])]),
     role(ASSIGN, [rule('', 'configmaps', 'get list watch create update patch delete')], SYSTEM_NAMESPACE),
-    // What a node says about a configuration that it rejected.
+    // Agents report rejected configurations as events.
     role(ASSIGN, [rule('', 'events', 'list')], EVENT_NAMESPACE),
   ];
 }
 
-/** What `dkc controllers run --controllers=rollout` does. */
+/** Role of `dkc controllers run --controllers=rollout`. */
 export const CONTROLLER = 'dkc-rollout-controller';
-/** Creates, approves, pauses and takes back rollouts. */
+/** Role that creates, approves, pauses, aborts and undoes rollouts. */
 const ADMIN = 'dkc-rollout';
 
-/** Roles of rollouts, without bindings: who may change a rollout is root on every node that it selects. */
+/** Roles of rollouts, without bindings: a user who may change a rollout is root on every node that it selects. */
 export function rolloutRights(): KubeObject[] {
   return [
     role(CONTROLLER, [
       rule(GROUP, 'nodeconfigrollouts', 'get list watch'),
       rule(GROUP, 'nodeconfigrollouts/status', 'update'),
-      // Servers that check it let nobody else be the owner of a revision.
+      // Servers that check it require this right to set the owner of a revision.
       rule(GROUP, 'nodeconfigrollouts/finalizers', 'update'),
       rule(GROUP, 'nodeconfigs', 'list watch create patch'),
       rule('', 'nodes', 'get list watch patch'),
-      // Conditions of a node that is worked on, and its drain.
+      // Conditions of a node during its change and its drain.
       rule('', 'nodes/status', 'patch'),
       rule('', 'pods', 'list'),
       rule('', 'pods/eviction', 'create'),
     ]),
     role(CONTROLLER, [rule('', 'configmaps', 'list watch create patch delete')], SYSTEM_NAMESPACE),
-    // The fleet page lists those about a node that somebody opens.
+    // The fleet page lists the events of the node that a user opens.
     role(CONTROLLER, [rule('', 'events', 'list create patch')], EVENT_NAMESPACE),
     role(ADMIN, [
       rule(GROUP, 'nodeconfigrollouts', 'get list watch create update patch delete'),
@@ -93,26 +93,26 @@ export function rolloutRights(): KubeObject[] {
   ];
 }
 
-/** Role of what all agents have in common: ConfigMaps in {@link SYSTEM_NAMESPACE}, events in {@link EVENT_NAMESPACE}. */
+/** Role with the rights that all agents share: ConfigMaps in {@link SYSTEM_NAMESPACE}, events in {@link EVENT_NAMESPACE}. */
 const AGENT = 'dkc-agent';
 /** Role to read the pods of the cluster: RBAC cannot restrict a list to the pods of one node. */
 const PODS = 'dkc-agent-pods';
 
-/** Whose credentials the agents use: those of their kubelet, or a ServiceAccount for each node. */
+/** Which credentials the agents use: those of their kubelet, or a ServiceAccount for each node. */
 export const credentials = ['kubelet', 'service-account'] as const;
 type Credentials = (typeof credentials)[number];
 
 export interface NodeRightsOptions {
   credentials: Credentials;
-  /** Nodes that get their rights one by one, restricted to their own name. None: all members of the group system:nodes, alike. */
+  /** Nodes that get separate rights, restricted to their own name. Empty: the same rights for all members of the group system:nodes. */
   nodes: readonly string[];
   /** Lets ServiceAccounts list pods, of all nodes. The node authorizer lets kubelets list their own pods anyway. */
   listsPods: boolean;
 }
 
 /**
- * Rights of the agents, and no more than they use. What the node authorizer grants a kubelet (its own Node and Lease, its pods, events) is not
- * granted again; a ServiceAccount gets it by name.
+ * Rights of the agents, only those that they use. What the node authorizer grants a kubelet (its own Node and Lease, its pods, events) is not granted
+ * again; a ServiceAccount gets these rights by name.
  */
 export function nodeRights({ credentials, nodes, listsPods }: NodeRightsOptions): KubeObject[] {
   const reads = role(AGENT, [rule('', 'configmaps', 'get list watch')], SYSTEM_NAMESPACE);
@@ -150,7 +150,7 @@ function accountRights(node: string, listsPods: boolean): KubeObject[] {
   const subject: Subject = { kind: 'ServiceAccount', name: node, namespace: SYSTEM_NAMESPACE };
   const ofNode = [
     rule('', 'nodes', 'get list watch', [node]),
-    // The annotation that says that there is an agent, and status.config where the server keeps it.
+    // The annotation of the agent, and status.config on servers that keep it.
     rule('', 'nodes/status', 'patch', [node]),
   ];
   return [
@@ -165,7 +165,7 @@ function accountRights(node: string, listsPods: boolean): KubeObject[] {
     binding(name, subject, EVENT_NAMESPACE, AGENT),
     role(name, [rule('coordination.k8s.io', 'leases', 'get', [node])], LEASE_NAMESPACE),
     binding(name, subject, LEASE_NAMESPACE),
-    // It renews its own token before that expires.
+    // The agent renews its own token before it expires.
     role(name, [rule('', 'serviceaccounts/token', 'create', [node])], SYSTEM_NAMESPACE),
     binding(`${name}:token`, subject, SYSTEM_NAMESPACE, name),
   ];

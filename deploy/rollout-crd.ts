@@ -18,24 +18,24 @@ const count = (description: string): Schema => ({
   minimum: 0,
   pattern: '^0*(100|[0-9]{1,2})%$',
 });
-/** A step without a node would be a pause, which has a field of its own. */
+/** At least one node: a step without nodes would be a pause, which is a separate field. */
 const countOfStep = (description: string): Schema => ({ ...count(description), minimum: 1, pattern: '^0*(100|[1-9][0-9]?)%$' });
 
 const DURATION = '^([0-9]{1,9}(\\.[0-9]{1,9})?(ms|s|m|h))+$';
-/** Of a name with a prefix, such as that of a label; of a label's value. */
+/** Patterns of a name with a prefix, such as a label's key, and of a label's value. */
 const QUALIFIED = '^([a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*/)?([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]$';
 const LABEL_VALUE = '^(([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9])?$';
 const API_VERSION = '^([a-z0-9]([-a-z0-9.]*[a-z0-9])?/)?[a-z0-9]([-a-z0-9]*[a-z0-9])?$';
-/** One segment of a path. */
+/** Pattern of one segment of a path. */
 const SEGMENT = '^(\\.{0,2}[^./%][^/%]*|\\.{3}[^/%]*)$';
 const SCHEDULE = '^ *[-A-Za-z0-9*,/]+( +[-A-Za-z0-9*,/]+){4} *$';
 const ZONE = '^[A-Za-z][A-Za-z0-9_+/-]*$';
 const URL = '^[Hh][Tt][Tt][Pp][Ss]?://[^/?#@ ]+(/[^?# ]*)?$';
 
-/** `spec`. What joins fields, or knows what a text means, is left to the controller where the server evaluates no CEL. */
+/** `spec`. On servers without CEL, the controller validates rules that combine fields or parse a text. */
 function specSchema(options: NodeConfigDefinitionOptions): Schema {
   const { cel } = options;
-  /** Of some form: with CEL the message says which, in words. */
+  /** Text of some form: with CEL the message describes the form. */
   const shaped = (pattern: string, message: string): Schema =>
     cel ? validations([{ rule: `self.matches(r'${pattern}')`, message }]) : { pattern };
   const duration = (description: string, { least = '0s' } = {}): Schema => {
@@ -81,7 +81,7 @@ function specSchema(options: NodeConfigDefinitionOptions): Schema {
     }),
   });
 
-  /** A gate keeps members that nobody knows, so that the controller refuses them: without a mistyped `expect` it would let through what it should hold. */
+  /** Unknown members of a gate are kept, so that the controller rejects them: if a mistyped `expect` were pruned, the gate would pass when it should hold. */
   const gate = (description: string, properties: Readonly<Record<string, Schema>>, required: readonly string[]): Schema => ({
     ...object(description, properties, required),
     'x-kubernetes-preserve-unknown-fields': true,
@@ -308,7 +308,7 @@ const additionalPrinterColumns: readonly Schema[] = [
   column('Message', '.status.message', 'The progress in one line', { priority: 1 }),
 ];
 
-/** The CustomResourceDefinition of `NodeConfigRollout`: takes one kubelet configuration through nodes in stages. */
+/** The CustomResourceDefinition of `NodeConfigRollout`, which rolls out one kubelet configuration to nodes in stages. */
 export function rolloutDefinition(options: NodeConfigDefinitionOptions): KubeObject {
   const schema = {
     type: 'object',

@@ -2,27 +2,27 @@ import { SYSTEM_NAMESPACE } from './names.ts';
 import { binding, role, rule, type Subject } from './rights.ts';
 import type { KubeObject } from '../kube/api/object.ts';
 
-/** Number of the user in the image. */
+/** UID of the user in the image. */
 const USER = 65_532;
 /** The first release (1.N) that serves policy/v1. */
 const FIRST_WITH_BUDGETS = 21;
 
-/** A process of dkc that leads by a lease in {@link SYSTEM_NAMESPACE}, and what belongs to it. */
+/** A process of dkc with leader election by a lease in {@link SYSTEM_NAMESPACE}, and the objects that belong to it. */
 export interface Workload {
-  /** Of the Deployment and of all that belongs to it. */
+  /** Name of the Deployment and of all objects that belong to it. */
   name: string;
-  /** Label of its pods that no others have. */
+  /** Label value that only its pods have. */
   component: string;
-  /** What `dkc` is started with. */
+  /** Arguments of `dkc`. */
   args: readonly string[];
-  /** Of metrics and probes. */
+  /** Port of metrics and probes. */
   port: number;
   lease: string;
   requests: { cpu: string; memory: string };
   memoryLimit: string;
-  /** Pods without a place are started before others; of what other pods wait for. */
+  /** PriorityClass, for workloads that other pods wait for: their pods are scheduled first. */
   priorityClass?: string;
-  /** On the network of its node: for what pods of a DaemonSet wait for, such as those of the pod network. @default false */
+  /** Uses the network of the node: for controllers that the pods of a pod network's DaemonSet wait for. @default false */
   hostNetwork?: true;
   /** Name of a ConfigMap, and where the container finds its files. */
   files?: { configMap: string; mountPath: string };
@@ -37,7 +37,7 @@ export const accountOf = ({ name }: Pick<Workload, 'name'>): Subject => ({ kind:
 
 const metadataOf = (of: Workload) => ({ name: of.name, namespace: SYSTEM_NAMESPACE, labels: labelsOf(of) });
 
-/** What the process runs as. */
+/** The ServiceAccount of the process. */
 export const account = (of: Workload): KubeObject => ({
   apiVersion: 'v1',
   kind: 'ServiceAccount',
@@ -45,17 +45,17 @@ export const account = (of: Workload): KubeObject => ({
   automountServiceAccountToken: false,
 });
 
-/** The rights to lead. */
+/** The rights for leader election. */
 export function leaseRights(of: Workload): KubeObject[] {
   const name = `${of.name}-lease`;
   return [
     role(
       name,
       [
-        // A creation has no name yet that a role could hold it to.
+        // RBAC cannot restrict a creation to a name.
         rule('coordination.k8s.io', 'leases', 'create'),
         rule('coordination.k8s.io', 'leases', 'get update', [of.lease]),
-        // Who leads is said beside the Lease.
+        // Leader election records events in the namespace of the Lease.
         rule('', 'events', 'create patch'),
       ],
       SYSTEM_NAMESPACE,
@@ -64,14 +64,14 @@ export function leaseRights(of: Workload): KubeObject[] {
   ];
 }
 
-/** Flags of every such process: its lease, and where it is scraped and probed. */
+/** Flags of every such process: its lease, and the address of metrics and probes. */
 export const commonFlags = ({ lease, port }: Pick<Workload, 'lease' | 'port'>): string[] => [
   `--leader-elect-resource-namespace=${SYSTEM_NAMESPACE}`,
   `--leader-elect-resource-name=${lease}`,
   `--metrics-bind-address=:${port}`,
 ];
 
-/** The Deployment, and what surrounds its pods. @param image - such as `dkc:0.1.0` @param release - N of the API server's release 1.N */
+/** The Deployment, and the objects around its pods. @param image - such as `dkc:0.1.0` @param release - N of the API server's release 1.N */
 export function running(of: Workload, image: string, release: number): KubeObject[] {
   const [metadata, labels] = [metadataOf(of), labelsOf(of)];
   return [
@@ -82,11 +82,11 @@ export function running(of: Workload, image: string, release: number): KubeObjec
       metadata,
       spec: { selector: labels, ports: [{ name: 'metrics', port: of.port, protocol: 'TCP', targetPort: 'metrics' }] },
     },
-    // Before policy/v1 one of two pods may be evicted with the other.
+    // Without policy/v1 there is no budget: both pods may be evicted at once.
     ...(release >= FIRST_WITH_BUDGETS
       ? [{ apiVersion: 'policy/v1', kind: 'PodDisruptionBudget', metadata, spec: { maxUnavailable: 1, selector: { matchLabels: labels } } }]
       : []),
-    // Only metrics and probes come in. What goes out is the API server and what gates and extenders ask, whose addresses nobody here knows.
+    // Ingress: only metrics and probes. Egress is open: the addresses of the API server, and of the servers of gates and extenders, are unknown here.
     {
       apiVersion: 'networking.k8s.io/v1',
       kind: 'NetworkPolicy',
@@ -100,15 +100,15 @@ export function running(of: Workload, image: string, release: number): KubeObjec
   ];
 }
 
-/** What the Pod Security Standard `restricted` asks of a container. */
+/** What the Pod Security Standard `restricted` requires of a container. */
 export const restricted = { allowPrivilegeEscalation: false, readOnlyRootFilesystem: true, capabilities: { drop: ['ALL'] } };
-/** And of a pod. */
+/** What it requires of a pod. */
 export const restrictedPod = { runAsNonRoot: true, runAsUser: USER, runAsGroup: USER, seccompProfile: { type: 'RuntimeDefault' } };
 
-/** The first one everywhere; the others are on a node whose pod network is not there yet. */
+/** All workloads tolerate the first taint; the others are on nodes whose pod network is not ready yet. */
 const tolerated = ['node-role.kubernetes.io/control-plane', 'node.kubernetes.io/not-ready', 'node.kubernetes.io/network-unavailable'];
 
-/** Two pods on two nodes where there are two: one works, the other stands by. Fits the Pod Security Standard `restricted`, but for the network of the node. */
+/** Two pods, on two nodes if there are two: one leads, the other stands by. Meets the Pod Security Standard `restricted`, except for hostNetwork. */
 function deployment(of: Workload, image: string): KubeObject {
   const { files, priorityClass, hostNetwork } = of;
   const labels = labelsOf(of);
@@ -120,7 +120,7 @@ function deployment(of: Workload, image: string): KubeObject {
     ports: [{ name: 'metrics', containerPort: of.port, protocol: 'TCP' }],
     livenessProbe: { ...probe('/healthz'), periodSeconds: 10, timeoutSeconds: 5 },
     readinessProbe: { ...probe('/readyz'), periodSeconds: 5, timeoutSeconds: 5 },
-    // No limit of CPU: throttled, it would miss the renewal of its lease.
+    // No CPU limit: when throttled, the process could miss the renewal of its lease.
     resources: { requests: of.requests, limits: { memory: of.memoryLimit } },
     securityContext: restricted,
     ...(files ? { volumeMounts: [{ name: 'files', mountPath: files.mountPath, readOnly: true }] } : {}),
@@ -132,7 +132,7 @@ function deployment(of: Workload, image: string): KubeObject {
     metadata: metadataOf(of),
     spec: {
       replicas: 2,
-      // A node has the port once: where there are no more nodes than pods, the old one has to go first.
+      // Only one pod per node can have the port: without a spare node, the old pod must be deleted first.
       ...(hostNetwork ? { strategy: { type: 'RollingUpdate', rollingUpdate: { maxSurge: 0, maxUnavailable: 1 } } } : {}),
       selector: { matchLabels: labels },
       template: {
