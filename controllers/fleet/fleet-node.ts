@@ -88,7 +88,7 @@ export const isVerdict = (state: FleetState): boolean => state === 'refused' || 
 /** Whether `dkc nodes --check` accepts the state. */
 export const isSettled = (state: FleetState): boolean => state === 'trusted' || state === 'local';
 
-/** What the spec says, with the uid and resourceVersion that the node reports for it; null where it has not reported them. */
+/** The source in the spec, with the uid and resourceVersion that the node reports for it; null: not reported. */
 export interface AssignedSource extends SpecSource {
   uid: string | null;
   resourceVersion: string | null;

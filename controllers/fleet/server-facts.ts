@@ -16,7 +16,7 @@ export interface ServerFacts {
   hasConfigSource: boolean;
 }
 
-/** The last release (1.N) that takes `Node.spec.configSource`. */
+/** The last release (1.N) that accepts `Node.spec.configSource`. */
 const LAST_WITH_CONFIG_SOURCE = 25;
 
 /** Asks the server for its version and for our kind. @throws ApiError, TransportError */

@@ -54,7 +54,7 @@ export interface Facts {
   isUsed: (configMap: string) => boolean;
   /** Nodes that this rollout selects and no older one does. */
   fleet: Pick<Fleet, 'size' | 'get' | 'groups' | 'conflicts'>;
-  /** @default the cluster has no budget of its own */
+  /** @default no budget for the whole cluster */
   cluster?: ClusterFacts | undefined;
   configs: KubeletConfigs;
   /** The ConfigMap that a node uses; absent: the node's local configuration, or a deleted ConfigMap. */

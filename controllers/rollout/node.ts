@@ -20,7 +20,7 @@ export interface RolloutNode extends FleetNode {
   assignedAt: Millis | undefined;
   /** The agent reports that its kubelet is not healthy. */
   unhealthy: boolean;
-  /** Marked as unschedulable, by anybody. */
+  /** Marked as unschedulable, by any writer. */
   cordoned: boolean;
 }
 

@@ -21,7 +21,7 @@ export interface Progress {
   failures: readonly NodeFailure[];
   approvals: readonly Approval[];
   attempt: number;
-  /** When nodes that have the revision already were asked to try it again (RFC 3339); undefined: they were not. */
+  /** When a retry was requested from nodes that have the revision already (RFC 3339); undefined: none was. */
   attemptAt: string | undefined;
 }
 

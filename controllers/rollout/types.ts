@@ -135,7 +135,7 @@ export interface RolloutStatus {
   stopped?: 'Failures' | 'Aborted';
   /** The attempt of spec that this status is about. */
   attempt?: number;
-  /** When this attempt began (RFC 3339); absent: no node was asked to try the revision again. */
+  /** When this attempt began (RFC 3339); absent: no retry of the revision was requested. */
   attemptAt?: string;
   /** Every node had this revision; those that come later get it. */
   complete?: boolean;

@@ -187,7 +187,7 @@ async function verb(
   try {
     await work();
   } catch (error) {
-    // No event: the cache will soon show a pod that exists already, and a conflict is retried before anybody reads about it.
+    // No event: the cache will soon show a pod that exists already, and a conflict is retried before a user would read the event.
     if (isAlreadyExists(error) || isConflict(error) || error instanceof DOMException) throw error;
     const message = `${what} Pod ${pod} in StatefulSet ${of} failed error: ${serverWords(error)}`;
     events.event(set, 'Warning', `Failed${reasons[what]}`, message, about);
@@ -273,7 +273,7 @@ function isScaleDown(action: Action): boolean {
   return action.do === 'pvc-owners' || (action.do === 'delete' && action.reason === 'scaled-down');
 }
 
-/** Whether the server's response says so. When a claim could not be created, its error is the cause of the pod's error. */
+/** Whether the response proves that the pod was not created. When a claim could not be created, its error is the cause of the pod's error. */
 function wasNotCreated(error: unknown): boolean {
   const { cause = error } = error instanceof Error && !(error instanceof ApiError) ? error : {};
   return cause instanceof ApiError && !mayHaveTakenEffect(cause);

@@ -24,7 +24,7 @@ export interface DrainWorld {
 
 /**
  * Does one step. Repeating it is harmless: writes carry the version they were planned from, evictions the uid of their pod.
- * @throws ApiError, TransportError where the server refuses a write of the Node, does not answer, or does not know this client (401)
+ * @throws ApiError, TransportError when the server rejects a write of the Node, does not answer, or does not authenticate this client (401)
  */
 export async function executeDrain(step: DrainStep, world: DrainWorld, signal: AbortSignal): Promise<DrainOutcome> {
   switch (step.do) {

@@ -56,7 +56,7 @@ export function planDrain(input: DrainInput): DrainStep {
 }
 
 /**
- * The next step that gives a node back: removes the rollout's conditions, then its record and cordon, then says `given-back`. Cordons, conditions and
+ * The next step that gives a node back: removes the rollout's conditions, then its record and cordon, then returns `given-back`. Cordons, conditions and
  * records of others stay. Works for nodes that were never drained, and for rollouts that do not exist any more ({@link recordOf} names them).
  */
 export function planGiveBack(node: Readonly<Node>, owner: DrainOwner, now: Millis, { isSilent = false } = {}): DrainStep {
@@ -144,7 +144,7 @@ type PodDecision =
   | { pod: 'block'; ref: PodRef; why: string };
 
 /**
- * Left alone: pods of DaemonSets, whose controller ignores cordons; mirror pods, which are the kubelet's; pods that have ended; and pods that came
+ * Left alone: pods of DaemonSets, whose controller ignores cordons; mirror pods, which the kubelet owns; pods that have ended; and pods that came
  * after the drain began because they tolerate the cordon: their owner would create them here again.
  * @param startedAt - of the drain; undefined: it has not begun
  */

@@ -96,7 +96,7 @@ function parseOwner(text: string | undefined): DrainOwner | undefined {
 }
 
 /**
- * Conditions of a Node that is being worked on. Any API server takes them; controllers honor them from 1.37 on, behind the gate NodeLifecycleConditions.
+ * Conditions of a Node under maintenance. Any API server accepts them; controllers honor them from 1.37 on, behind the gate NodeLifecycleConditions.
  * @see https://kep.k8s.io/5683
  */
 const lifecycleConditions = ['MaintenancePlanned', 'MaintenanceInProgress', 'DrainInProgress', 'Drained'] as const;
@@ -147,7 +147,7 @@ export function rolloutsOn(node: Readonly<Node>): DrainOwner[] {
   return [...byUid.values()];
 }
 
-/** Whether a Node has this condition, whatever it says: of this rollout, or of anybody. */
+/** Whether a Node has this condition, whatever its status. @param owner - the rollout that wrote it; absent: any writer */
 export function hasCondition(node: Readonly<Node>, type: LifecycleCondition, owner?: DrainOwner): boolean {
   const found = conditionOf(node, type);
   return found !== undefined && (owner === undefined || isWrittenBy(found, owner));

@@ -16,7 +16,7 @@ export interface Gate {
  */
 export type Expect = 'empty' | 'nonEmpty' | 'nonZero';
 
-/** A PromQL query, asked at `URL/api/v1/query`. */
+/** A PromQL query, sent to `URL/api/v1/query`. */
 export interface PrometheusGate {
   /** Base of the server, http or https, without credentials and query; it may have a path. */
   url: string;
@@ -25,7 +25,7 @@ export interface PrometheusGate {
   expect?: Expect;
 }
 
-/** No alert fires: Prometheus is asked for its series `ALERTS`. */
+/** Holds while no alert fires, by the series `ALERTS` of Prometheus. */
 export interface AlertsGate {
   /** As in {@link PrometheusGate}. */
   url: string;
