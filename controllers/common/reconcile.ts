@@ -154,13 +154,13 @@ async function reconcileThis<S extends StatusOwner, R extends RulesOf<S>, O, F e
   for (const warnings of by.warnings(rules)) report(warnings);
   await readRevisions(ownedOrOrphaned(caches.revisions, set));
   const planned = decideFor(to, () => by.planOwnership(by.observe(key, rules)));
-  const told = (refused: readonly SetEvent[]): void => report({ about: 'ownership', events: refused });
+  const reportOwnership = (refused: readonly SetEvent[]): void => report({ about: 'ownership', events: refused });
   const failed = (error: unknown): never => {
-    told(refusalOf(error));
+    reportOwnership(refusalOf(error));
     throw error;
   };
   const facts = isInOrder(planned) ? planned : await by.executeOwnership(planned, signal).catch(failed);
-  told([]);
+  reportOwnership([]);
   const plan = decideFor(to, () => by.plan(facts));
   const executed = await by.execute(key, facts, plan, signal);
   const { status, wakeUps } = by.planStatus(facts, plan, executed);

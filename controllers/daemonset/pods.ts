@@ -60,16 +60,16 @@ export interface NodePods {
   readonly ended: readonly Readonly<Pod>[];
 }
 
-const nobody: readonly Readonly<Pod>[] = [];
+const noPods: readonly Readonly<Pod>[] = [];
 
 /** @param pods - the set's, made for this node; in any order */
 export function nodePodsOf(node: string, known: NodePods['known'], pods: readonly Readonly<Pod>[]): NodePods {
-  if (pods.length === 0) return { node, known, pods: nobody, ended: nobody };
+  if (pods.length === 0) return { node, known, pods: noPods, ended: noPods };
   if (pods.length === 1) {
     const [pod] = pods;
     return pod !== undefined && isTerminating(pod) && isOver(pod)
-      ? { node, known, pods: nobody, ended: pods }
-      : { node, known, pods, ended: nobody };
+      ? { node, known, pods: noPods, ended: pods }
+      : { node, known, pods, ended: noPods };
   }
   const hasEnded = (pod: Readonly<Pod>): boolean => isTerminating(pod) && isOver(pod);
   const ended = pods.filter(hasEnded);
@@ -79,5 +79,5 @@ export function nodePodsOf(node: string, known: NodePods['known'], pods: readonl
 
 /** Pods without a recognizable node: they keep their revisions from being deleted, and count for nothing else. */
 export function nowhere(pods: readonly Readonly<Pod>[]): NodePods {
-  return { node: '', known: undefined, pods: nobody, ended: pods };
+  return { node: '', known: undefined, pods: noPods, ended: pods };
 }

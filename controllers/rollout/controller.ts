@@ -173,7 +173,7 @@ async function reconcile(key: Key, by: Sync, signal: AbortSignal): Promise<Outco
   const isStale = cluster === undefined && record !== undefined;
   const writesRecord = planned.record !== undefined || isStale;
   const asPlanned = { namespace, known: record, data: planned.record };
-  if (writesRecord && !(await orTold(by, rollout, `ConfigMap ${namespace}/${RECORD}`, writeRecord(executor, asPlanned, signal))))
+  if (writesRecord && !(await orReport(by, rollout, `ConfigMap ${namespace}/${RECORD}`, writeRecord(executor, asPlanned, signal))))
     return { requeueAfter: GATHER_MS, why: 'the record of touches has changed' };
   if (planned.record !== undefined) cluster?.wrote(planned.record);
   const unwritten = by.unwritten.get(key) ?? new Unwritten();
@@ -181,7 +181,7 @@ async function reconcile(key: Key, by: Sync, signal: AbortSignal): Promise<Outco
   const due = unwritten.due(planned.actions, clock.monotonic());
   const always = due.length > 0;
   const writing = writeStatus(executor, rollout, planned.status, { always, signal });
-  if (!(await orTold(by, rollout, `status of NodeConfigRollout ${key}`, writing)))
+  if (!(await orReport(by, rollout, `status of NodeConfigRollout ${key}`, writing)))
     return { requeueAfter: GATHER_MS, why: 'the rollout has changed' };
   touches.wrote(planned.status.touches?.nodes ?? []);
   for (const { type, reason, message } of planned.events) events.event(rollout, type, reason, message, { resource: rollouts });
@@ -189,14 +189,14 @@ async function reconcile(key: Key, by: Sync, signal: AbortSignal): Promise<Outco
   signal.throwIfAborted();
   const now = clock.monotonic();
   unwritten.tried(due, planned.actions, new Map(failed.map((failure) => [failure.object, whyFailed(failure)])), now);
-  tellRefused(by, rollout, failed);
+  reportRefused(by, rollout, failed);
   const failures = [...failed.map(({ error }) => error), ...abandoned.failures];
   const next = earliest([...planned.wakeUps, ...wakeUps, ...abandoned.wakeUps, ...unwritten.wakeUps(now)]);
   return failures.length > 0 ? failedWith(failures[0], next) : next;
 }
 
 /** Tells users of the rollout that what its status announces could not be written. */
-function tellRefused({ events }: Pick<Sync, 'events'>, rollout: Readonly<NodeConfigRollout>, failed: readonly Failure[]): void {
+function reportRefused({ events }: Pick<Sync, 'events'>, rollout: Readonly<NodeConfigRollout>, failed: readonly Failure[]): void {
   const [refused, ...others] = failed.filter(({ error }) => isRefused(error) || error instanceof ActionError);
   if (refused === undefined) return;
   const more = others.length === 0 ? '' : ` (and ${others.length} more)`;
@@ -215,9 +215,9 @@ function whyFailed({ object, error }: Failure): string {
 }
 
 /** Records an event when a write fails. @throws the failure */
-async function orTold<T>(by: Sync, rollout: Readonly<NodeConfigRollout>, object: string, write: Promise<T>): Promise<T> {
+async function orReport<T>(by: Sync, rollout: Readonly<NodeConfigRollout>, object: string, write: Promise<T>): Promise<T> {
   return write.catch((error: unknown) => {
-    tellRefused(by, rollout, [{ object, error }]);
+    reportRefused(by, rollout, [{ object, error }]);
     throw error;
   });
 }

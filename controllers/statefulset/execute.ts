@@ -34,7 +34,7 @@ async function act(by: Executor, writer: SetWriter, rules: Rules, action: Action
     case 'pvc-owners':
       return action.tells === 'nothing'
         ? updatePvcOwners(by, writer, rules, action, signal)
-        : verb(by, rules, 'update', action.pod, () => updatePvcOwners(by, writer, rules, action, signal), toldOf(action));
+        : verb(by, rules, 'update', action.pod, () => updatePvcOwners(by, writer, rules, action, signal), successOf(action));
     case 'grow':
       return grow(by, writer, rules, action.pvc, signal);
     case 'repair':
@@ -118,8 +118,8 @@ async function repair(by: Executor, writer: SetWriter, rules: Rules, { metadata,
 type Owners = Extract<Action, { do: 'pvc-owners' }>;
 
 /** Upstream also writes the unchanged pod, and records an event about that. */
-function toldOf({ tells, write }: Owners): 'told' | 'silent' {
-  return tells === 'all' && write.length > 0 ? 'told' : 'silent';
+function successOf({ tells, write }: Owners): 'event' | 'silent' {
+  return tells === 'all' && write.length > 0 ? 'event' : 'silent';
 }
 
 async function updatePvcOwners(
@@ -175,14 +175,14 @@ async function grow(
 const about = { resource: statefulSets };
 const reasons = { create: 'Create', delete: 'Delete', update: 'Update' } as const;
 
-/** @param success - silent: no event when the work succeeds. @default told */
+/** @param success - silent: no event when the work succeeds. @default event */
 async function verb(
   { events }: Executor,
   { set, name: of }: Rules,
   what: keyof typeof reasons,
   pod: string,
   work: () => Promise<void>,
-  success: 'told' | 'silent' = 'told',
+  success: 'event' | 'silent' = 'event',
 ): Promise<void> {
   try {
     await work();
@@ -193,7 +193,7 @@ async function verb(
     events.event(set, 'Warning', `Failed${reasons[what]}`, message, about);
     throw error;
   }
-  if (success === 'told')
+  if (success === 'event')
     events.event(set, 'Normal', `Successful${reasons[what]}`, `${what} Pod ${pod} in StatefulSet ${of} successful`, about);
 }
 

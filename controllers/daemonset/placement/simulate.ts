@@ -44,7 +44,7 @@ export function simulate({ template, tolerations, node, others, critical }: Situ
 }
 
 const nothing: Footprint = { requests: new Map(), ports: [] };
-const nobody: readonly Found[] = [];
+const noFailures: readonly Found[] = [];
 
 function refusal(reason: Reason, keep: boolean): readonly Found[] {
   switch (reason.kind) {
@@ -58,7 +58,7 @@ function refusal(reason: Reason, keep: boolean): readonly Found[] {
     case 'fits':
     case 'host-ports':
     case 'resources':
-      return nobody;
+      return noFailures;
   }
 }
 
@@ -76,7 +76,7 @@ function takenPorts({ ports }: Footprint, there: readonly Footprint[]): readonly
     if (there.some((other) => other.ports.some((taken) => portsConflict(wanted, taken))))
       return [{ failed: 'host-ports', reason: { kind: 'host-ports', port: wanted.port } }];
   }
-  return nobody;
+  return noFailures;
 }
 
 function lacking({ requests }: Footprint, there: readonly Footprint[], { status }: Readonly<Node>): Found[] {
