@@ -33,49 +33,49 @@ import {
   type Step,
 } from './next.ts';
 
-/** What an election reports. Cheap, and never throws. */
+/** Metrics of an election. Calls are cheap and never throw. */
 export interface ElectionMetrics {
   /** @param name - of the lease */
   leading(name: string, isLeading: boolean): void;
-  /** A renewal was refused and had to look at the lease first. */
+  /** A renewal was rejected, and the lease had to be read before the next one. */
   slowRenewal(name: string): void;
 }
 
 const noElectionMetrics: ElectionMetrics = { leading() {}, slowRenewal() {} };
 
 export interface ElectionOptions {
-  /** Best one with its own connection: a renewal must not wait behind a long list. */
+  /** Preferably with its own connection: a renewal must not wait behind a long list. */
   client: Pick<Client, 'get' | 'create' | 'replace'>;
   lease: { namespace: string; name: string };
-  /** Of one process, used once: see {@link newIdentity}. */
+  /** Unique to one process and used once: see {@link newIdentity}. */
   identity: string;
   clock: Clock;
   random: Random;
   log: Log;
-  /** Time after the last renewal before another candidate may take the lease, in ms; the lease has it in whole seconds, rounded up. @default 15_000 */
+  /** Time after the last renewal before another candidate may take the lease, in ms; the lease stores whole seconds, rounded up. @default 15_000 */
   leaseDurationMs?: Millis;
-  /** How long a holder works without another successful renewal, counted from before the last one was sent, in ms. @default 10_000 */
+  /** How long a holder continues without another successful renewal, counted from before the last one was sent, in ms. @default 10_000 */
   renewDeadlineMs?: Millis;
   /** Time between renewals, and between attempts of a candidate, to which up to 1.2 times as much is added at random; in ms. @default 2_000 */
   retryPeriodMs?: Millis;
   /** @default nothing is counted */
   metrics?: ElectionMetrics;
-  /** Of the process: says once, for its caches too, that the server cannot be reached. @default the election says so itself */
+  /** Shared with the caches of the process; logs once that the server cannot be reached. @default the election logs it */
   outage?: Outage;
   /** For an event on the lease: `HOST_UUID became leader`. Must not throw. */
   announce?: (message: string, lease: Lease) => void;
-  /** For tests, which show that weaker ones are found out. */
+  /** For tests, which show that they detect weaker rules. */
   rules?: Rules;
 }
 
-/** How an election ended. After `lost` the process ends, with 1: what it did may be going on elsewhere. */
+/** How an election ended. After `lost` the process exits with 1: another process may already do its work. */
 export type Ended =
   | { why: 'lost'; detail: string }
-  /** As asked. `released`: the next one need not wait. */
+  /** Stopped by the caller. `released`: the next candidate need not wait. */
   | { why: 'stopped'; released: boolean };
 
 /**
- * One participant of a leader election on a Lease. Leads at most once: one that has lost, or was stopped, starts again as a new process.
+ * One participant of a leader election on a Lease. Leads at most once: after a loss or a stop, only a new process can lead again.
  * @throws {RangeError} unless leaseDurationMs > renewDeadlineMs > 1.2 * retryPeriodMs > 0
  */
 export class LeaderElection implements Fence {
@@ -85,7 +85,7 @@ export class LeaderElection implements Fence {
   readonly #log: Log;
   readonly #name: string;
   readonly #won = Promise.withResolvers<boolean>();
-  /** Ends what the loop waits for: it was asked to stop, or the lease is lost. */
+  /** Aborts what the loop waits for: on a stop, or when the lease is lost. */
   readonly #ending = new AbortController();
   #standing: Standing = firstStanding;
   #term: Term | undefined;
@@ -107,24 +107,24 @@ export class LeaderElection implements Fence {
     this.#log = options.log.with({ lease: `${options.lease.namespace}/${options.lease.name}` });
   }
 
-  /** Who holds the lease, as last seen; '' when nobody does or nothing was seen yet. */
+  /** The lease holder as last seen; '' where there is none, or the lease was not seen yet. */
   get holder(): string {
     return this.#holder;
   }
 
-  /** What keeps it from the lease for as long as nobody grants it: a right or the namespace is missing. undefined: nothing does. */
+  /** Why retries cannot succeed until an administrator acts: a permission or the namespace is missing. undefined otherwise. */
   get refusal(): string | undefined {
     return this.#trouble?.refused === true ? this.#trouble.text : undefined;
   }
 
-  /** Which term of the lease ours is, or was: higher than every one before. undefined before we led. */
+  /** The number of this process's term, current or past: higher than that of every earlier term. undefined before it led. */
   get epoch(): number | undefined {
     return this.#term?.epoch;
   }
 
   mayWrite(): boolean {
     if (this.#stopping || this.#held() === undefined) return false;
-    // A process that was stopped finds out here, before any timer could tell it.
+    // A process that was paused detects an expired lease here, before any timer fires.
     this.#saw({ kind: 'waited', at: this.#now() });
     return this.#held() !== undefined;
   }
@@ -135,14 +135,14 @@ export class LeaderElection implements Fence {
     return term.write(call, signal);
   }
 
-  /** Resolves once we lead: true; or false when the election ended before that. */
+  /** Resolves to true once this process leads, or to false when the election ends before that. */
   whenLeading(): Promise<boolean> {
     return this.#won.promise;
   }
 
   /**
-   * Takes part until `signal` aborts or the lease is lost. Stop all work before you abort: writes are refused from then on, those under way are
-   * waited for, and then the lease is released. API errors are logged and tried again. Once only.
+   * Takes part until `signal` aborts or the lease is lost. Stop all work before you abort: from then on new writes are rejected, pending writes are awaited,
+   * and then the lease is released. API errors are logged and retried. Call it once only.
    */
   async run(signal: AbortSignal): Promise<Ended> {
     this.#metrics.leading(this.#options.lease.name, false);
@@ -195,7 +195,7 @@ export class LeaderElection implements Fence {
     }
   }
 
-  /** Not ended by the signal of `run`: a write that may have counted is known to have counted, so that the lease can be released. */
+  /** Not aborted by the signal of `run`: the result of the write must be known, so that the lease can be released. */
   async #write(verb: LeaseVerb, lease: Lease): Promise<Saw> {
     const { client } = this.#options;
     const from = this.#now();
@@ -212,7 +212,7 @@ export class LeaderElection implements Fence {
     }
   }
 
-  /** The one place where the standing changes, and what hangs on it. */
+  /** The only place that changes the standing and acts on the change. */
   #saw(saw: Saw): void {
     const before = this.#standing;
     const after = next(before, saw, this.#settings);
@@ -234,7 +234,7 @@ export class LeaderElection implements Fence {
     }
   }
 
-  /** Ends the term in time, whatever the loop waits for. */
+  /** Ends the term at its deadline, even while the loop waits for something else. */
   async #guard(term: Term): Promise<void> {
     const { clock } = this.#options;
     for (let held = this.#held(); held !== undefined && !term.signal.aborted; held = this.#held()) {
@@ -297,11 +297,11 @@ export class LeaderElection implements Fence {
   }
 
   #failed(verb: LeaseVerb, error: unknown): Saw {
-    // Ended by ourselves, which says nothing of the server: not that it is away, nor that it is back.
+    // Aborted by this process, which shows nothing about the server: neither that it is unreachable nor that it is back.
     if (this.#term?.signal.aborted === true || (verb === 'get' && this.#ending.signal.aborted)) return { kind: 'failed', at: this.#now() };
     const found = leaseTrouble(verb, this.#options.lease, error);
     const text = describeError(found);
-    // A server that is away for an hour is one line, not one per try.
+    // A server that is unreachable for an hour must not be logged for each try.
     if (this.#options.outage?.met('lease', found) === true)
       this.#log.debug('leader election failed to reach its lease, retrying', { error: text });
     else if (text !== this.#trouble?.text) this.#log.warn('leader election failed to update its lease, retrying', { error: text });
@@ -309,7 +309,7 @@ export class LeaderElection implements Fence {
     return { kind: 'failed', at: this.#now() };
   }
 
-  /** A look that finds the lease says nothing of an update that fails: else each pair of them would be two lines. */
+  /** A successful get does not end a failure of update: otherwise each pair of them would log two lines. */
   #recovered(verb: LeaseVerb): void {
     if (this.#trouble === undefined || (verb === 'get' && this.#trouble.verb === 'update')) return;
     if (this.#options.outage?.over('lease') !== true) this.#log.info('leader election works again');

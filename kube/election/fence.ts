@@ -4,18 +4,18 @@ import { mayHaveTakenEffect } from '../client/errors.ts';
 
 /** Writes that only a leader may make. */
 export interface Fence {
-  /** Whether nobody else can be leader at this moment. Reads the clocks: true a moment ago says nothing about now. */
+  /** Whether no other process can be leader at this moment. Reads the clocks: an earlier result is not valid now. */
   mayWrite(): boolean;
   /**
-   * Makes one write call, now or not at all. The signal it gets aborts when leadership is no longer certain, so that a call that waits (for a
-   * connection, for a turn) is not made late.
-   * @param signal - the caller's own
+   * Makes one write call, now or not at all. The signal passed to `call` aborts when leadership is no longer certain, so that a call that waits (for a
+   * connection, for a slot) is not sent late.
+   * @param signal - the caller's signal
    * @throws {NotLeaderError} without calling, when leadership is not certain
    */
   write<T>(call: (signal: AbortSignal) => Promise<T>, signal?: AbortSignal): Promise<T>;
 }
 
-/** Leadership is not certain, so nothing is written. Not retried: a process that has lost its lease ends. */
+/** Leadership is not certain, so nothing is written. Not retried: a process that has lost its lease exits. */
 export class NotLeaderError extends Error {
   override name = 'NotLeaderError';
   constructor(lease: string, why: string) {
@@ -26,9 +26,9 @@ export class NotLeaderError extends Error {
 const reads = new Set(['GET', 'HEAD', 'OPTIONS']);
 
 /**
- * `client`, with every call that changes something refused unless leadership is certain at that moment. Reads pass.
- * What it cannot do: recall a request that is on its way. A process that is stopped between this check and the system call that sends the request
- * sends it when it goes on; so every write names the version (or uid) that its decision rests on, and the server rejects a late one.
+ * Wraps `client` so that every write is rejected unless leadership is certain at that moment. Reads pass. It cannot recall a request that is on its way. A
+ * process that is paused between this check and the system call that sends the request sends it when it resumes; so every write names the version (or UID)
+ * that its decision is based on, and the server rejects a late write.
  * @throws {NotLeaderError} from every write without leadership
  */
 export function fenced(client: Client, fence: Fence): Client {
@@ -54,7 +54,7 @@ export function fenced(client: Client, fence: Fence): Client {
   };
 }
 
-/** One time of leadership: the writes made in it, and the end that ends them. */
+/** One term of leadership: tracks its writes, and aborts them at its end. */
 export class Term {
   /** Higher than that of every earlier term of the same lease. */
   readonly epoch: number;
@@ -79,7 +79,7 @@ export class Term {
 
   /** Makes the call; its signal aborts with the term or with `signal`. */
   async write<T>(call: (signal: AbortSignal) => Promise<T>, signal: AbortSignal | undefined): Promise<T> {
-    const ended = new AbortController(); // for one call, so that a signal of years gathers no listeners
+    const ended = new AbortController(); // one per call, so that long-lived signals accumulate no listeners
     const link = (from: AbortSignal): void => {
       if (from.aborted) ended.abort(from.reason);
       else from.addEventListener('abort', () => ended.abort(from.reason), { once: true, signal: done.signal });
@@ -100,7 +100,7 @@ export class Term {
     }
   }
 
-  /** Resolves when no write is under way, or with the term. */
+  /** Resolves when no write is pending, or when the term ends. */
   async quiet(): Promise<void> {
     const ended = Promise.withResolvers<void>();
     const done = new AbortController();
@@ -110,7 +110,7 @@ export class Term {
     done.abort();
   }
 
-  /** A write of the last `ms` had no answer of the server's own, or none at all: it may still get it, as behind a proxy that answered 504 in its place. */
+  /** A write is pending, or one of the last `ms` got no response from the server itself: it may still take effect, as behind a proxy that answered 504. */
   mayBeUnfinished(ms: Millis): boolean {
     return this.#underWay.size > 0 || (this.#unansweredAt !== undefined && this.#clock.monotonic() - this.#unansweredAt < ms);
   }

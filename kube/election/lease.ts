@@ -4,15 +4,15 @@ import type { KubeObject } from '../api/object.ts';
 import { isForbidden, isNotFound } from '../client/errors.ts';
 
 export interface LeaseSpec {
-  /** Who holds it; absent or '' when nobody does. */
+  /** The holder; absent or '' where there is none. */
   holderIdentity?: string | null;
   leaseDurationSeconds?: number | null;
-  /** RFC 3339 with microseconds, by the clock of the writer: for people. Nothing is decided by it. */
+  /** RFC 3339 with microseconds, by the writer's clock: for people. No decision depends on it. */
   acquireTime?: string | null;
   renewTime?: string | null;
-  /** How often it was taken over. */
+  /** How often the holder changed. */
   leaseTransitions?: number | null;
-  /** What newer servers and other programs keep there survives our writes. */
+  /** Fields of newer servers and other programs are preserved by writes. */
   [field: string]: unknown;
 }
 
@@ -24,19 +24,19 @@ export const holderOf = (lease: Lease): string => lease.spec?.holderIdentity ?? 
 
 export const transitionsOf = (lease: Lease): number => lease.spec?.leaseTransitions ?? 0;
 
-/** How long the lease holds without a renewal, in ms. @param fallback - in ms, when the lease itself says nothing usable */
+/** How long the lease holds without a renewal, in ms. @param fallback - in ms, when the lease has no valid duration */
 export function durationOf(lease: Lease, fallback: Millis): Millis {
   const seconds = lease.spec?.leaseDurationSeconds;
   return typeof seconds === 'number' && seconds > 0 ? seconds * 1_000 : fallback;
 }
 
 /**
- * What changes when the lease is renewed or created again under the same name, and only then: a label that somebody else sets changes nothing.
- * Two leases with equal signs are the same record.
+ * A string that changes when the lease is renewed or recreated under its name, and only then: labels set by others do not change it. Two leases with equal
+ * strings are the same record.
  */
 export const signOf = (lease: Lease): string => JSON.stringify([lease.metadata.uid ?? '', lease.spec ?? null]);
 
-/** What a write puts into the lease. */
+/** The values that a write puts into the lease. */
 export interface Claim {
   identity: string;
   leaseDurationMs: Millis;
@@ -44,7 +44,7 @@ export interface Claim {
   nowMs: Millis;
 }
 
-/** A lease that was not there. */
+/** The lease to create where there is none. */
 export function firstLease(ref: { namespace: string; name: string }, claim: Claim): Lease {
   const now = microTime(claim.nowMs);
   return {
@@ -55,7 +55,7 @@ export function firstLease(ref: { namespace: string; name: string }, claim: Clai
   };
 }
 
-/** `lease` in new hands. Its resourceVersion goes along: the write counts only if nothing happened since. */
+/** `lease` with a new holder. It keeps its resourceVersion: the write succeeds only if the lease has not changed since. */
 export function takenLease(lease: Lease, claim: Claim): Lease {
   const now = microTime(claim.nowMs);
   const spec = { ...lease.spec, ...claimed(claim), acquireTime: now, renewTime: now, leaseTransitions: transitionsOf(lease) + 1 };
@@ -63,8 +63,8 @@ export function takenLease(lease: Lease, claim: Claim): Lease {
 }
 
 /**
- * `lease` renewed. The time in it is always later than the last one, whatever the clock says: the server takes an equal object for
- * no change at all, and others would take the lease as expired.
+ * `lease` renewed. Its renewTime is always later than the last one, even if the clock is not: the server ignores an update that changes nothing, and other
+ * candidates would see the lease expire.
  */
 export function renewedLease(lease: Lease, claim: Claim): Lease {
   const now = microTime(claim.nowMs);
@@ -79,7 +79,7 @@ export function releasedLease(lease: Lease, nowMs: Millis): Lease {
 }
 
 function claimed({ identity, leaseDurationMs }: Claim): LeaseSpec {
-  // Whole seconds is all that the API takes: rounded up, since others wait by it and we do not.
+  // The API takes whole seconds only. Rounded up, since other candidates wait this long, and the holder itself does not use it.
   return { holderIdentity: identity, leaseDurationSeconds: Math.ceil(leaseDurationMs / 1_000) };
 }
 
@@ -101,7 +101,7 @@ function afterMicroTime(last: string, otherwise: string): string {
 
 export type LeaseVerb = 'get' | 'create' | 'update';
 
-/** What a person can do about a lease that cannot be read or written. `error` itself when it says so already. */
+/** `error` with a hint for people where a permission or the namespace is missing; otherwise `error` itself. */
 export function leaseTrouble(verb: LeaseVerb, { namespace, name }: { namespace: string; name: string }, error: unknown): unknown {
   const trouble = (hint: string): ActionError => new ActionError(`${verb} lease`, `${namespace}/${name}`, { hint, cause: error });
   if (isForbidden(error)) {

@@ -8,7 +8,7 @@ export interface Moment {
   wall: Millis;
 }
 
-/** A record of the lease, or that there is none, and when we first knew of it: by then it was there already. */
+/** A lease record, or its absence, and when this process first saw it: the record is at least that old. */
 export interface Seen {
   lease: Lease | undefined;
   since: Moment;
@@ -16,27 +16,27 @@ export interface Seen {
   standsMs: Millis;
 }
 
-/** A lease of ours. */
+/** A lease that this process holds. */
 export interface Held {
-  /** As the server last had it, to our knowledge. */
+  /** The last state known from the server. */
   lease: Lease;
-  /** When the last write that counted was begun: nobody's wait for it began earlier. */
+  /** When the last successful write was started: no candidate can have begun to wait for its expiry earlier. */
   from: Moment;
 }
 
-/** The two judgements that all safety rests on. */
+/** The two decisions that safety depends on. */
 export interface Rules {
-  /** The holder has stopped acting on the record: it follows the same rules. */
+  /** The holder of the record has stopped acting as leader, since it follows the same rules. */
   isOver(seen: Seen, now: Moment): boolean;
-  /** No other candidate can have taken our lease yet: all follow the same rules. */
+  /** No other candidate can have taken the lease yet, since all follow the same rules. */
   isCertain(held: Held, now: Moment, renewDeadlineMs: Millis): boolean;
 }
 
 /**
- * Times in a record come from another machine's clock and are not looked at. A candidate counts only the time that it has seen a record stand
- * still, on the monotonic clock, which is never too fast: it stops while the machine is suspended. A holder counts from before its last write was
- * sent, on whichever of its clocks got farther: the wall clock is set forward after a suspension. A wall clock set forward by hand costs the holder
- * its lease; one that is merely wrong costs nothing.
+ * Times in a record come from another machine's clock and are ignored. A candidate counts only the time during which it saw a record unchanged, on the
+ * monotonic clock, which is never too fast: it stops while the machine is suspended. A holder counts from before its last write was sent, on whichever of its
+ * clocks advanced further: the wall clock is set forward after a suspension. A wall clock that is set forward by hand costs the holder its lease; one that is
+ * merely wrong does no harm.
  */
 export const rules: Rules = {
   isOver: (seen, now) => (seen.lease !== undefined && holderOf(seen.lease) === '') || now.monotonic - seen.since.monotonic >= seen.standsMs,
@@ -49,7 +49,7 @@ export function certainForMs(held: Held, now: Moment, renewDeadlineMs: Millis): 
   return renewDeadlineMs - passed;
 }
 
-/** What is known after a look at the lease, given what was known before. @param fallbackMs - duration of a lease that says none */
+/** The record after a read of the lease, given the record before. @param fallbackMs - duration of a lease without one, in ms */
 function observeLease(before: Seen | undefined, lease: Lease | undefined, at: Moment, fallbackMs: Millis): Seen {
   if (lease !== undefined) return { lease, since: at, standsMs: durationOf(lease, fallbackMs) };
   // The holder of a deleted lease may not have noticed yet.
@@ -58,7 +58,7 @@ function observeLease(before: Seen | undefined, lease: Lease | undefined, at: Mo
 }
 
 /**
- * Where one participant stands.
+ * The state of one participant.
  *
  * looking --found--> waiting                                looking --failed--> resting
  * waiting --waited--> looking                               waiting --wrote (took it)--> leading
@@ -76,16 +76,16 @@ export type Standing =
   | { at: 'lost'; why: string };
 
 interface Candidate {
-  /** A write of ours got no answer: a lease that names us may be that write. */
+  /** A write of this process got no response: a lease that names this process may be its result. */
   tried: boolean;
 }
 
-/** What came of a step; `at` is when. */
+/** The result of a step; `at` is when it arrived. */
 export type Saw = { at: Moment } & (
-  | /** The lease as it was a moment before; undefined: there is none. */ { kind: 'found'; lease: Lease | undefined }
-  | /** Our write counted; it was begun at `from`. */ { kind: 'wrote'; lease: Lease; from: Moment }
-  | /** A write did not count: somebody else was faster, or the lease is gone. */ { kind: 'refused' }
-  | /** No answer, or one that says nothing of the lease: a write may have counted or not. */ { kind: 'failed' }
+  | /** The lease as read; undefined: there is none. */ { kind: 'found'; lease: Lease | undefined }
+  | /** The write succeeded; it was started at `from`. */ { kind: 'wrote'; lease: Lease; from: Moment }
+  | /** A write was rejected: another write was faster, or the lease was deleted. */ { kind: 'refused' }
+  | /** No response, or an error unrelated to the lease's state: a write may or may not have succeeded. */ { kind: 'failed' }
   | { kind: 'waited' }
 );
 
@@ -99,7 +99,7 @@ export interface Settings {
 
 export type Step =
   | { do: 'look' }
-  /** undefined: make it. */
+  /** undefined: create the lease. */
   | { do: 'take'; lease: Lease | undefined }
   | { do: 'renew'; lease: Lease }
   | { do: 'wait'; ms: Millis }
@@ -129,7 +129,7 @@ export function next(standing: Standing, saw: Saw, settings: Settings): Standing
   }
 }
 
-/** What to do now. @param jitter - 0 to 1: how much of 1.2 retry periods a candidate's wait is longer than one */
+/** The next step. @param jitter - 0 to 1: the share of 1.2 retry periods that is added to a candidate's wait */
 export function plan(standing: Standing, now: Moment, jitter: number, settings: Settings): Step {
   const retryMs = settings.retryPeriodMs * (1 + 1.2 * jitter);
   switch (standing.at) {
@@ -155,7 +155,7 @@ export function plan(standing: Standing, now: Moment, jitter: number, settings: 
   }
 }
 
-/** A record that did not change is as old as when we first saw it; its resourceVersion is the newest all the same. */
+/** An unchanged record keeps the time of its first sighting, and gets the newest resourceVersion. */
 function seenNow(before: Seen | undefined, { lease, at }: { lease: Lease | undefined; at: Moment }, settings: Settings): Seen {
   const now = observeLease(before, lease, at, settings.leaseDurationMs);
   const isSame =
@@ -183,7 +183,7 @@ function led(standing: Standing & { at: 'leading' | 'doubting' }, saw: Saw, sett
       if (holderOf(saw.lease) !== settings.identity) {
         return { at: 'lost', why: `it is held by ${holderOf(saw.lease) === '' ? 'nobody' : holderOf(saw.lease)} now` };
       }
-      // A look makes nothing certain: only a write of ours does, now over the version that is there.
+      // A read makes nothing certain: only a write does, now on top of the version that was read.
       return { at: 'leading', held: { ...standing.held, lease: saw.lease }, due: saw.at.monotonic };
     default:
       return unreachable(saw);
