@@ -9,21 +9,21 @@ import { proxyFor } from './proxy.ts';
 /** PEM text, or where to read it. A file is read again when it changes. */
 export type Material = { data: string } | { file: string };
 
-/** How to reach one API server as one identity: what a kubeconfig's context, or a pod's service account, comes down to. */
+/** How to reach one API server as one identity: the result of a kubeconfig's context, or of a pod's service account. */
 export interface ClusterAccess {
   /** Where this was read, for messages: a path, or `the pod's service account`. */
   origin: string;
   /** `https://host:port`, perhaps with a path in front of the API's. */
   server: string;
-  /** `http://` or `https://` URL of the proxy to go through, perhaps with user and password. @default a direct way */
+  /** `http://` or `https://` URL of the proxy to go through, perhaps with user and password. @default a direct connection */
   proxy?: string;
   /** Authorities to trust instead of the system's. */
   ca?: Material;
-  /** Takes any certificate. Only for tests on one's own machine. */
+  /** Accepts any certificate. Only for tests on the local machine. */
   insecureSkipTlsVerify?: boolean;
   /** The name to expect in the server's certificate, when it is not the host. */
   tlsServerName?: string;
-  /** Goes before `token`, as with kubectl. */
+  /** Takes precedence over `token`, as in kubectl. */
   tokenFile?: string;
   token?: string;
   basic?: { username: string; password: string };
@@ -32,7 +32,7 @@ export interface ClusterAccess {
   impersonate?: { user: string; groups: readonly string[]; uid?: string; extra?: Readonly<Record<string, readonly string[]>> };
   /** The user has `exec` or the `auth-provider` oidc. */
   plugin?: Plugin;
-  /** What an `exec` or `auth-provider` would be given that is not asked, since other credentials go before it. It may hold secrets all the same. */
+  /** Arguments and config of an `exec` or `auth-provider` that is not used, since other credentials take precedence. They may hold secrets. */
   unasked?: readonly unknown[];
   /** The context's namespace. */
   namespace?: string;
@@ -55,8 +55,8 @@ export type Plugin = {
 } & ({ /** The user's `exec`. */ exec: JsonObject; execInfo: ExecInfo } | { /** The `config` of its `auth-provider`. */ oidc: JsonObject });
 
 /**
- * A {@link ClusterAccess} that may change while we run. `current` is asked before requests and answers from memory while nothing changed.
- * @throws {ActionError} when it cannot be read, at first; later the last good one stays in force
+ * A {@link ClusterAccess} that may change at run time. `current` is called before requests and returns the same object while nothing changed.
+ * @throws {ActionError} when the first read fails; later the last valid access stays in use
  */
 export interface AccessSource {
   current(): Promise<ClusterAccess>;
@@ -65,7 +65,7 @@ export interface AccessSource {
 const SERVICE_ACCOUNT_DIR = '/var/run/secrets/kubernetes.io/serviceaccount';
 
 /**
- * Reads a kubeconfig once; several are merged as kubectl does with `$KUBECONFIG`, and those that are not there are left out.
+ * Reads a kubeconfig once; several are merged as kubectl does with `$KUBECONFIG`, and missing files are ignored.
  * @throws {ActionError} naming file, context, cluster or user that is missing, and what to do
  */
 export async function loadKubeconfig(paths: string | readonly string[], choice: KubeconfigChoice = {}): Promise<ClusterAccess> {
@@ -73,7 +73,7 @@ export async function loadKubeconfig(paths: string | readonly string[], choice: 
   return read(await textsOf(files), choice);
 }
 
-/** The same, read again when a file changes. While it cannot be used, the last good content stays in force. */
+/** Like {@link loadKubeconfig}, but read again when a file changes. While the new content is invalid, the last valid one stays in use. */
 export function kubeconfigSource(paths: string | readonly string[], choice: KubeconfigChoice = {}): AccessSource {
   const files = filesAt(paths);
   let known: { texts: readonly KubeconfigText[]; access: ClusterAccess } | undefined;
@@ -83,7 +83,7 @@ export function kubeconfigSource(paths: string | readonly string[], choice: Kube
       if (known !== undefined && isSame(known.texts, texts)) return known.access;
       try {
         const access = await read(texts, choice);
-        // Who asked at the same time may have been faster: all get the same object.
+        // A concurrent call may have been faster: all callers get the same object.
         if (known === undefined || !isSame(known.texts, texts)) known = { texts, access };
       } catch (error) {
         if (known === undefined) throw error;
@@ -104,8 +104,8 @@ function filesAt(paths: string | readonly string[]): FreshFile[] {
 }
 
 /**
- * A single file must be there. Of several, those that are not there, or empty, say nothing, as with kubectl.
- * @throws {ActionError} of the first that is there and cannot be read, as kubectl refuses it; when there is none, of the first
+ * A single file must exist. Of several, missing and empty files are ignored, as in kubectl.
+ * @throws {ActionError} for the first existing file that cannot be read, as in kubectl; when none exists, for the first file
  */
 async function textsOf(files: readonly FreshFile[]): Promise<KubeconfigText[]> {
   const read = await Promise.allSettled(files.map(async (file) => ({ path: file.path, text: await file.text() })));
@@ -121,7 +121,7 @@ function isSame(left: readonly KubeconfigText[], right: readonly KubeconfigText[
   return left.length === right.length && left.every(({ path, text }, at) => path === right[at]?.path && text === right[at].text);
 }
 
-/** Every JSON text is YAML, and Node reads it without a library. */
+/** A kubeconfig may be JSON, which Node parses without a library. */
 function asJson(text: string): unknown {
   if (!text.trimStart().startsWith('{')) return undefined;
   try {
@@ -141,7 +141,7 @@ async function read(texts: readonly KubeconfigText[], choice: KubeconfigChoice):
 }
 
 async function fromYaml(path: string, text: string): Promise<unknown> {
-  // Loaded here and not above: an agent that is told its server by other means never needs YAML for this.
+  // Loaded on demand: an agent that gets its server by other means does not need YAML for this.
   const { parseDocument } = await import('yaml');
   // prettyErrors would quote the line, and the line may be a token.
   const document = parseDocument(text, { prettyErrors: false, logLevel: 'silent' });
@@ -183,7 +183,7 @@ const namedIn = (documents: readonly Readonly<Record<string, unknown>>[], list: 
   documents.flatMap((one) => (Array.isArray(one[list]) ? (one[list] as readonly unknown[]) : [])).filter(isJsonObject);
 
 /**
- * The access of a pod: its service account's token and CA, and the addresses that every pod finds in its environment.
+ * The access of a pod: its service account's token and CA, and the server's address from the environment of every pod.
  * @param environment - `process.env`
  * @throws {ActionError} outside of a pod
  */
@@ -217,9 +217,9 @@ export async function inClusterAccess(
 }
 
 /**
- * The way to a kubelet's own port, as the identity that this access has at the API server. A client certificate gives nothing away, and kubelets
- * sign their serving certificates themselves unless they are told otherwise: with one the kubelet is not verified. Any other credential is a
- * secret, and is sent only to a kubelet whose serving certificate the cluster's authority signed for this node.
+ * The access to a kubelet's own port with the credentials of this access. A client certificate reveals no secret, and kubelets sign their own serving
+ * certificates by default: with a client certificate the kubelet is not verified. Any other credential is a secret, and is sent only to a kubelet whose
+ * serving certificate the cluster's authority signed for this node.
  * @param url - of the kubelet: `https://127.0.0.1:10250/configz`
  */
 export function kubeletAccess(access: ClusterAccess, url: string, nodeName: string): ClusterAccess {

@@ -6,12 +6,12 @@ import type { KubeList, KubeObject, Resource } from '../api/object.ts';
 import type { WireResponse } from './connection.ts';
 import type { Call } from './errors.ts';
 
-// One for all answers: each call of `decode` resets it, and making a decoder costs more than decoding an answer.
+// Shared by all answers: `decode` resets its state, and constructing a decoder costs more than decoding an answer.
 const utf8 = new TextDecoder('utf-8', { fatal: true });
-/** A Status is small; what is longer is no Status. */
+/** A Status is small; a longer body is not a Status. */
 const LARGEST_ERROR = 64 * 1024;
 
-/** Reads answers, and trusts nothing in them that it has not looked at. */
+/** Reads answers, and trusts no part of them unchecked. */
 export class AnswerReader {
   readonly #clock: Pick<Clock, 'now'>;
 
@@ -25,7 +25,7 @@ export class AnswerReader {
     throw apiErrorFrom(call, response.status, await errorBody(response), this.retryAfterMs(response));
   }
 
-  /** How long the answer's head asks to stay away. A date in it is one of the server's clock, which the head tells too: ours may be wrong by hours. */
+  /** The wait that `Retry-After` asks for, in ms. A date in it is compared with the answer's `Date` header, since the local clock may be wrong by hours. */
   retryAfterMs(response: WireResponse): Millis | undefined {
     const retryAfter = response.header('retry-after');
     if (retryAfter === undefined) return undefined;
@@ -38,7 +38,7 @@ export class AnswerReader {
     await errorBody(response);
   }
 
-  /** @throws {TransportError} when something on the way compressed what we did not ask to compress */
+  /** @throws {TransportError} when the answer is compressed, which was not requested */
   refuseEncoding(response: WireResponse, call: Call): void {
     const encoding = response.header('content-encoding');
     if (encoding !== undefined && encoding !== 'identity') {
@@ -47,8 +47,8 @@ export class AnswerReader {
   }
 
   /**
-   * @param options - progress: called for each part; isObject: the text is of one object, with no more than {@link MAX_JSON_VALUES} values
-   * @throws {TransportError} too-large beyond `limit` bytes or so many values, garbage when it is no UTF-8
+   * @param options - progress: called for each chunk; isObject: the text is one object, which may have at most {@link MAX_JSON_VALUES} values
+   * @throws {TransportError} too-large beyond `limit` bytes or that many values, garbage when it is not UTF-8
    */
   async text(
     response: WireResponse,
@@ -59,7 +59,7 @@ export class AnswerReader {
     this.refuseEncoding(response, call);
     const tooLarge = () =>
       new TransportError(call, 'too-large', { hint: `the answer has more than ${limit} bytes, which is more than this client accepts` });
-    // Asked before the bytes come, so that they do not have to.
+    // Checked first, so that a body that is too large is not received.
     if (Number(response.header('content-length') ?? 0) > limit) throw tooLarge();
     const parts: Uint8Array[] = [];
     let bytes = 0;
@@ -82,14 +82,14 @@ export class AnswerReader {
     }
   }
 
-  /** JSON; the text itself when something else was asked for. @throws {TransportError} when it is not JSON; none of it is repeated */
+  /** Parses JSON; returns the text itself when another type was requested. @throws {TransportError} when it is not JSON; the message does not quote it */
   parse(text: string, accept: string | undefined, call: Call): unknown {
     if (accept !== undefined && !accept.includes('json')) return text;
     let answer: unknown;
     try {
       answer = JSON.parse(text);
     } catch {
-      // The parser's own words quote the text, so they stay here.
+      // The parser's message quotes the text, so it is not passed on.
       const hint = /^\s*[[{]/.test(text)
         ? 'the answer is invalid JSON; a proxy may have truncated or changed it'
         : 'the answer is not JSON; is this a Kubernetes API server?';
@@ -99,14 +99,14 @@ export class AnswerReader {
     return answer;
   }
 
-  /** @param kind - undefined: any. @throws {TransportError} when it is no object of the kind asked for */
+  /** @param kind - undefined: any. @throws {TransportError} when it is not an object of that kind */
   object<T extends KubeObject>(answer: unknown, kind: string | undefined, call: Call): T {
     if (!isKubeObject(answer)) throw wrongKind(kind ?? 'object', answer, call);
     if (kind !== undefined && answer.kind !== undefined && answer.kind !== kind) throw wrongKind(kind, answer, call);
     return answer as T;
   }
 
-  /** @throws {TransportError} when it is no list of the kind asked for */
+  /** @throws {TransportError} when it is not a list of that kind */
   list<T extends KubeObject>(answer: unknown, resource: Resource, call: Call): KubeList<T> {
     const kind = `${resource.kind}List`;
     if (!isKubeObject(answer) || (answer.kind !== undefined && answer.kind !== kind)) throw wrongKind(kind, answer, call);
@@ -116,7 +116,7 @@ export class AnswerReader {
   }
 }
 
-/** What every object and every list has: metadata, in which what names an object and its version is text. */
+/** Whether `value` has the metadata of an object or list: name, namespace, uid and resourceVersion are strings where present. */
 export function isKubeObject(value: unknown): value is KubeObject {
   const metadata = isJsonObject(value) ? value['metadata'] : undefined;
   if (!isJsonObject(metadata)) return false;
@@ -124,7 +124,7 @@ export function isKubeObject(value: unknown): value is KubeObject {
   return typeof name === 'string' && typeof namespace === 'string' && typeof uid === 'string' && typeof resourceVersion === 'string';
 }
 
-/** The answer is Kubernetes at best, but not what was asked for. */
+/** The error for an answer that is not of the requested kind. */
 export function wrongKind(wanted: string, answer: unknown, call: Call): TransportError {
   const kind = isJsonObject(answer) && typeof answer['kind'] === 'string' ? answer['kind'].slice(0, 60) : undefined;
   const said = kind === wanted ? `a malformed ${kind}` : `${kind === undefined ? 'JSON, but' : `"${kind}" and`} no ${wanted}`;
@@ -133,7 +133,7 @@ export function wrongKind(wanted: string, answer: unknown, call: Call): Transpor
   });
 }
 
-/** The first part of a failed answer's body. Whatever breaks while it is read, the status code is worth more. */
+/** The first part of a failed answer's body. Read errors are ignored: the status code matters more. */
 async function errorBody(response: WireResponse): Promise<string> {
   const parts: Uint8Array[] = [];
   let bytes = 0;
@@ -144,7 +144,7 @@ async function errorBody(response: WireResponse): Promise<string> {
       if (bytes > LARGEST_ERROR) break;
     }
   } catch {
-    // half an error is an error
+    // use the part that was read
   }
   return Buffer.concat(parts).toString('utf8', 0, LARGEST_ERROR);
 }

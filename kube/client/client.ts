@@ -15,21 +15,21 @@ export const patchContentTypes = {
 
 export interface CallOptions {
   signal?: AbortSignal;
-  /** Longest wait for the answer's end, in ms; for a list, the longest time in which no byte of it comes. @default 30_000 */
+  /** Longest wait for the complete answer, in ms; for a list, the longest time without a byte. @default 30_000 */
   timeoutMs?: number;
 }
 
-/** For callers that read many objects, and would rather miss one that is too large than all of them. */
+/** For callers that read many objects, and prefer to miss one that is too large over missing all of them. */
 export interface Skipping {
-  /** Called for each object that has more bytes than the client takes; the others follow. @default the call fails */
+  /** Called for each object with more bytes or values than the client accepts; the other objects follow. @default the call fails */
   skipped?: ((what: TooLarge) => void) | undefined;
 }
 
 /** Options of every call that changes something. */
 export interface WriteOptions extends CallOptions {
-  /** The server does everything but store it. */
+  /** The server does everything but store the change. */
   dryRun?: boolean;
-  /** Who to record as the owner of the fields; server-side apply needs it. */
+  /** The field manager to record; server-side apply requires it. */
   fieldManager?: string;
 }
 
@@ -45,16 +45,16 @@ export interface WatchEvent {
 }
 
 /**
- * The API server as our loops see it. Objects are raw JSON. Every failure is an {@link ApiError} (the server answered) or a
- * TransportError (it did not, or not with something that is Kubernetes). A call whose signal aborts throws the signal's reason; one that cannot be
- * made at all (a credential file that was never readable, a name that fits into no path) throws an ActionError.
+ * A client of the API server. Objects are raw JSON. Every failure is an {@link ApiError} (the server answered) or a TransportError (it did not answer, or not
+ * as a Kubernetes API). A call whose signal aborts throws the signal's reason; a call that cannot be sent at all (a credential file that was never readable,
+ * a name that is not allowed in a path) throws an ActionError.
  */
 export interface Client {
   get<T extends KubeObject>(resource: Resource, ref: ObjectRef, options?: CallOptions): Promise<T>;
   list<T extends KubeObject>(resource: Resource, query?: ListQuery, options?: CallOptions): Promise<KubeList<T>>;
   /**
-   * A list of any size, decoded as it arrives: `each` gets item after item, the loop runs other things in between, and the answer as a whole is
-   * never in memory. When it fails, what `each` got so far is worth nothing.
+   * A list of any size, decoded as it arrives: `each` gets item after item, the event loop runs other work in between, and the whole answer is never in
+   * memory. After a failure, discard what `each` got so far.
    * @returns the list's metadata
    */
   listEach<T extends KubeObject>(
@@ -64,7 +64,7 @@ export interface Client {
     options?: CallOptions & Skipping,
   ): Promise<KubeList['metadata']>;
   create<T extends KubeObject>(resource: Resource, object: T, options?: WriteOptions & { namespace?: string }): Promise<T>;
-  /** Posts to a subresource: `pods/binding`, `pods/eviction`, `serviceaccounts/token`. @returns what the server says, often a Status */
+  /** Posts to a subresource: `pods/binding`, `pods/eviction`, `serviceaccounts/token`. @returns the server's answer, often a Status */
   post(resource: Resource, ref: ObjectRef, subresource: string, body: unknown, options?: WriteOptions): Promise<unknown>;
   replace<T extends KubeObject>(resource: Resource, object: T, options?: WriteOptions & { subresource?: string }): Promise<T>;
   patch<T extends KubeObject>(
@@ -74,15 +74,15 @@ export interface Client {
     options: WriteOptions & { type: PatchType; subresource?: string },
   ): Promise<T>;
   delete(resource: Resource, ref: ObjectRef, options?: CallOptions & { body?: unknown }): Promise<void>;
-  /** One watch request: yields events until the server ends it, the signal aborts, or new credentials need a new one. @throws ApiError, also for an ERROR event (410: code 410) */
+  /** One watch request: yields events until the server, the signal or new credentials end it. @throws ApiError, also for an ERROR event (410: code 410) */
   watch<T extends KubeObject>(resource: Resource, query: WatchQuery, signal: AbortSignal): AsyncIterable<WatchEvent & { object: T }>;
-  /** A raw path, JSON in and out: `/version`, discovery. @param options - answers: `text` for what is no JSON, such as metrics through the server's proxy */
+  /** A raw path, JSON in and out: `/version`, discovery. @param options - answers: `text` for other formats, such as metrics through the server's proxy */
   raw(
     method: string,
     path: string,
     options?: CallOptions & { body?: unknown; contentType?: string; accept?: string; answers?: 'json' | 'text' },
   ): Promise<unknown>;
-  /** Closes every connection; calls under way fail. */
+  /** Closes every connection; pending calls fail. */
   close(): Promise<void>;
 }
 
@@ -99,19 +99,19 @@ export interface ListQuery {
 export interface WatchQuery extends Pick<ListQuery, 'namespace' | 'labelSelector' | 'fieldSelector' | 'resourceVersion'>, Skipping {
   /** Ask the server to end the watch after this many seconds. */
   timeoutSeconds?: number;
-  /** The present state first, as ADDED events up to a bookmark annotated `k8s.io/initial-events-end` (1.27 and later, gate WatchList). */
+  /** The current state first, as ADDED events up to a bookmark annotated `k8s.io/initial-events-end` (1.27 and later, gate WatchList). */
   sendInitialEvents?: boolean;
-  /** Called once the server has taken the watch: what it does not tell from here on has not happened. */
+  /** Called once the server has accepted the watch: from then on, no event means no change. */
   opened?: (() => void) | undefined;
-  /** Events may come without `metadata.managedFields`, which then cost nothing. For callers that do not keep them. @default false */
+  /** Events may omit `metadata.managedFields`, which saves parsing them. For callers that do not keep them. @default false */
   stripManagedFields?: boolean;
   /** Required with `sendInitialEvents`: `NotOlderThan`. */
   resourceVersionMatch?: 'Exact' | 'NotOlderThan' | undefined;
 }
 
 /**
- * The path of a collection, or of one object in it. Names are encoded; those that no encoding makes safe are refused, because
- * servers undo the encoding before they split the path.
+ * The path of a collection, or of one object in it. Names are encoded; names that encoding does not make safe are rejected, because servers decode the path
+ * before they split it.
  * @param namespace - required for one object of a namespaced kind; without it a collection spans all namespaces
  * @throws {ActionError} for a missing namespace, an empty name, and names with `/` or `%`, `.` or `..`
  */
@@ -166,12 +166,12 @@ function segment(what: string, text: string): string {
 
 /** Objects in each page. */
 const PAGE = 500;
-/** Lists that are begun again since the server forgot the state that their pages show. */
+/** Restarts of a list whose pages expired. */
 const MAX_RESTARTS = 3;
 
 /**
- * Calls `onEach` once for every object of a kind, page by page. Where the pages expire (410) the list begins again, and an object that has been told before
- * is not told as it is now.
+ * Calls `onEach` once for every object of a kind, page by page. When the pages expire (410) the list starts again, and an object that `onEach` got before is
+ * not passed again.
  * @throws ActionError when the server keeps returning the same page; ApiError, TransportError
  */
 export async function listPages<T extends KubeObject>(
@@ -199,7 +199,7 @@ export async function listPages<T extends KubeObject>(
         throw new ActionError('list', resource.resource, { hint: 'the API server keeps returning the same continue token' });
       next = page.continue;
     } catch (error) {
-      // The server has forgotten the state that the pages show.
+      // The continue token has expired: list from the start.
       if (next === undefined || !isExpired(error) || restarts++ === MAX_RESTARTS) throw error;
       next = undefined;
     }

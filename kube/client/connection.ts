@@ -7,37 +7,37 @@ export interface WireRequest {
   path: string;
   headers: Readonly<Record<string, string | string[]>>;
   body?: string | Uint8Array;
-  /** Ends the request and its answer; what is thrown then is the signal's reason. */
+  /** Aborts the request and the reading of its answer, which then throw the signal's reason. */
   signal: AbortSignal;
 }
 
-/** The start of an answer. Its body must be read to the end or cancelled. */
+/** Status and headers of an answer. Its body must be read to the end or cancelled. */
 export interface WireResponse {
   status: number;
   header(name: string): string | undefined;
-  /** Fails when the connection ends before the answer does. */
+  /** Throws when the connection ends before the answer is complete. */
   body: AsyncIterable<Uint8Array>;
   cancel(): void;
 }
 
-/** A way to the server that requests can share. */
+/** A connection to the server that requests can share. */
 export interface Connection {
-  /** False once nothing new may be sent on it. */
+  /** False once no new request may be sent on it. */
   readonly usable: boolean;
   /** True once it holds no socket any more. */
   readonly isOver: boolean;
   /** @throws {BrokenConnection} or the reason of the request's signal */
   send(request: WireRequest): Promise<WireResponse>;
-  /** Takes no new requests and goes away when those under way have ended. */
+  /** Accepts no new requests and closes when the pending ones have ended. */
   retire(): void;
-  /** Ends at once; requests under way fail. */
+  /** Closes at once; pending requests fail. */
   destroy(): void;
 }
 
 /** The connection failed a request. */
 export class BrokenConnection extends Error {
   override name = 'BrokenConnection';
-  /** never: the server has surely not acted on it, so that it can be sent again. */
+  /** never: the server has certainly not processed the request, so it can be sent again. */
   readonly reached: 'never' | 'perhaps';
   constructor(reached: 'never' | 'perhaps', message: string, cause?: unknown) {
     super(message, cause === undefined ? {} : { cause });
@@ -46,10 +46,10 @@ export class BrokenConnection extends Error {
 }
 
 /**
- * Reads `stream` to its end, then lets `check` say whether that was the answer's end or only the connection's. `heard` is told of every part.
+ * Reads `stream` to its end, then calls `check`, which throws when only the connection ended, not the answer. `heard` is called for every chunk.
  *
- * In place of Node's own iterator, which takes an HTTP/2 stream that both sides have closed before anybody reads for a connection that ended too early, though
- * all of the answer is there. Small answers come like that.
+ * Used in place of Node's own iterator, which treats an HTTP/2 stream that both sides closed before the first read as a connection that ended too early,
+ * although the whole answer has arrived. Small answers arrive like that.
  */
 export async function* readWhole(
   stream: Readable,
@@ -82,7 +82,7 @@ export async function* readWhole(
       }
     }
   } finally {
-    // One that has ended is garbage with its listeners. The one for errors stays: one that comes late must not end the process.
+    // An ended stream is garbage together with its listeners. The error listener stays: a late error must not end the process.
     if (!stream.readableEnded) {
       stream.off('readable', happened).off('end', happened).off('close', happened);
       stream.destroy();
@@ -92,12 +92,12 @@ export async function* readWhole(
   check();
 }
 
-/** No connection came about: refused, no route, no trust, or no answer in time. */
+/** No connection could be made: refused, no route, no trust, or no answer in time. */
 export class DialError extends Error {
   override name = 'DialError';
 }
 
-/** The proxy is in the way: it refused, or cannot be reached itself. The message names it, never its password. */
+/** The proxy rejected the connection, or cannot be reached itself. The message names the proxy, never its password. */
 export class ProxyError extends DialError {
   override name = 'ProxyError';
   constructor(proxy: URL, hint: string, cause?: unknown) {

@@ -6,15 +6,15 @@ import type { Clock, Millis } from '../../base/clock.ts';
 import type { Log } from '../../base/log.ts';
 import type { AccessSource, ClusterAccess, Material } from './access.ts';
 
-/** Where to connect and as whom. The same object as long as nothing in it changes: another one means another connection. */
+/** Where to connect, and with which certificates. The same object as long as nothing in it changes: another object means another connection. */
 export interface Endpoint {
   server: URL;
   tls: { context: SecureContext; verify: boolean; serverName: string | undefined } | undefined;
-  /** The way to it, where there is no direct one. */
+  /** The proxy to connect through; absent for a direct connection. */
   proxy?: URL;
 }
 
-/** Everything a request needs of {@link ClusterAccess}, fresh from the files. */
+/** Everything a request needs of {@link ClusterAccess}, with the current contents of the files. */
 export interface Identity {
   endpoint: Endpoint;
   /** Authorization and impersonation. */
@@ -24,14 +24,14 @@ export interface Identity {
 type Pems = { ca?: string | undefined; cert?: string | undefined; key?: string | undefined };
 
 /**
- * What TLS makes of certificates and key.
- * @param action - what they are wanted for, and `object` where they come from, for the error
+ * The TLS context of certificates and key.
+ * @param action - for the error: what they are needed for; `object` is where they come from
  * @throws {ActionError} when one of them cannot be used
  */
 export function secureContext(pems: Pems, action: string, object: string): SecureContext {
   const { ca, cert, key } = pems;
   try {
-    // OpenSSL passes over an authority that it cannot read, and then trusts nobody: a file that is half written would take the place of the good one.
+    // OpenSSL skips an authority that it cannot read, and then trusts none: a half-written file would replace the valid one.
     if (ca !== undefined && !isWholePem(ca)) throw new Error('the certificate authority is no PEM, or is cut off');
     if (/ENCRYPTED PRIVATE KEY-----|Proc-Type: 4,ENCRYPTED/.test(key ?? ''))
       throw new Error('the client key is encrypted; openssl pkey writes it without a passphrase');
@@ -46,13 +46,13 @@ export function secureContext(pems: Pems, action: string, object: string): Secur
   }
 }
 
-/** OpenSSL compares a key with a certificate of its own kind alone: to an RSA key beside an EC certificate it says nothing, and then shows no certificate. */
+/** OpenSSL compares a key only with a certificate of the same algorithm: it accepts an RSA key with an EC certificate, and then sends no certificate. */
 function isOfAnother(cert: string, key: string): boolean {
   const { createPrivateKey, X509Certificate } = crypto();
   try {
     return !new X509Certificate(cert).checkPrivateKey(createPrivateKey(key));
   } catch {
-    return false; // what cannot be read is named by TLS
+    return false; // createSecureContext names what cannot be read
   }
 }
 
@@ -62,8 +62,8 @@ function isWholePem(text: string): boolean {
 }
 
 /**
- * Turns access into identities, and looks again when files have changed. The first `identity()` fails on anything unreadable; later a rotation
- * caught half-way (certificate new, key still old) leaves the last good identity in force.
+ * Turns access into identities, and reads files again when they change. The first `identity()` fails when anything is unreadable; later a half-finished
+ * rotation (certificate new, key still old) leaves the last valid identity in use.
  */
 export class Credentials {
   readonly #source: AccessSource;
@@ -73,7 +73,7 @@ export class Credentials {
   readonly #files = new Map<string, FreshFile>();
   #checkedAt = Number.NEGATIVE_INFINITY;
   #known: Identity | undefined;
-  /** What the known endpoint was made of. Holds a private key: for comparing only. */
+  /** The inputs of the known endpoint. Includes a private key: for comparison only. */
   #madeOf = '';
   #checking: Promise<Identity> | undefined;
   readonly #closed = new AbortController();
@@ -90,22 +90,22 @@ export class Credentials {
     return this.#known?.endpoint.server.host;
   }
 
-  /** The identity of now, where nothing has to be looked at for it: that is for nearly every request. */
+  /** The current identity, where no file has to be checked for it, as for nearly every request; undefined otherwise. */
   get fresh(): Identity | undefined {
     return this.#clock.monotonic() - this.#checkedAt < this.#checkEveryMs ? this.#known : undefined;
   }
 
-  /** The identity of now. Files are looked at no more often than `checkEveryMs`, unless `force` says that the server refused what we had. */
+  /** The current identity. Files are checked at most every `checkEveryMs`, unless `force`: the server rejected the last credentials. */
   async identity(force = false): Promise<Identity> {
     const { fresh } = this;
     if (!force && fresh !== undefined) return fresh;
-    // A check that is under way began before the refusal: credentials are read again after it.
+    // A running check began before the rejection: read the credentials again after it.
     if (force && this.#checking) await this.#checking.catch(() => undefined);
     this.#checking ??= this.#refresh(force).finally(() => (this.#checking = undefined));
     return this.#checking;
   }
 
-  /** No identity is asked for any more: ends a program that was started for one. */
+  /** No identity is needed any more: ends an exec program that runs for one. */
   close(): void {
     this.#closed.abort();
   }
@@ -180,7 +180,7 @@ export class Credentials {
   }
 }
 
-/** As client-go writes keys of extras: bytes that no header's name may have, and the percent sign, as `%2f`. */
+/** As client-go encodes keys of extras: bytes that are not allowed in a header name, and the percent sign, like `%2f`. */
 function inHeaderName(key: string): string {
   const escaped = (byte: string): string => `%${Buffer.from(byte, 'latin1').toString('hex')}`;
   return Buffer.from(key.toLowerCase())
@@ -190,7 +190,7 @@ function inHeaderName(key: string): string {
 
 function bearer(text: string, access: ClusterAccess): string {
   const token = text.trim();
-  // Anything else would break out of the header, or is a file that is no token at all.
+  // Other characters would break out of the header, or show that the file is not a token.
   if (!/^[\x21-\x7e]+$/.test(token)) {
     throw new ActionError('use the token of', access.tokenFile ?? access.origin, {
       hint: 'it contains characters that are not allowed in a token',
@@ -210,8 +210,8 @@ interface OpenWatch {
 }
 
 /**
- * Looks at the credentials while watches are open, and ends those that were made with others. A quiet node sends no request for minutes; without this
- * look its watch would stay on a certificate that was taken back.
+ * Checks the credentials while watches are open, and ends the watches that were opened with others. A quiet node sends no request for minutes; without this
+ * check its watch would continue with a revoked certificate.
  */
 export class Rotation {
   readonly #credentials: Pick<Credentials, 'identity'>;
@@ -226,7 +226,7 @@ export class Rotation {
     this.#everyMs = everyMs;
   }
 
-  /** Counts a watch until it is disposed of. `end` is called at most once. */
+  /** Tracks a watch until the result is disposed of. `end` is called at most once. */
   follow(endpoint: Endpoint, end: (reason: RotatedError) => void): Disposable {
     const watch = { endpoint, end };
     this.#open.add(watch);
@@ -255,7 +255,7 @@ export class Rotation {
           watch.end(new RotatedError('the credentials changed'));
         }
       } catch {
-        // The last watch ended; or the credentials cannot be read, and they say so themselves.
+        // The last watch ended; or the credentials cannot be read, which `Credentials` logs.
       }
     }
   }

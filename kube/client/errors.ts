@@ -11,22 +11,22 @@ export interface Call {
   host: string;
 }
 
-// A server may answer with anything; this much of its words fits in a log line.
+// A server's message may have any length; this much of it fits in a log line.
 const MAX_MESSAGE_LENGTH = 1_000;
 
-/** The server answered, and its answer is no. */
+/** The server answered with an error. */
 export class ApiError extends Error {
   override name = 'ApiError';
   /** HTTP status: 404, 409, ... */
   readonly code: number;
-  /** `metav1.Status.reason`: NotFound, Conflict, ...; made up from the code when the answer was no Status. */
+  /** `metav1.Status.reason`: NotFound, Conflict, ...; derived from the code when the answer was not a Status. */
   readonly reason: string;
-  /** The server's own words, without ours around them. At most 1,000 characters. */
+  /** The server's own message, without the call around it. At most 1,000 characters. */
   readonly serverMessage: string;
   readonly details: Status['details'];
-  /** How long the server asks to stay away, in ms. */
+  /** How long the server asks to wait, in ms. */
   readonly retryAfterMs: number | undefined;
-  /** Whether an API server said it, in a Status; false for what stands before one. */
+  /** Whether the answer is a Status, from an API server; false for an answer of a proxy in front of one. */
   readonly isStatus: boolean;
 
   constructor(
@@ -56,13 +56,13 @@ export class ApiError extends Error {
 }
 
 /**
- * What stood between us and an answer.
- * unreachable: no connection; tls: no trust, ours or theirs; timeout: nothing in time; cut: the connection ended before the answer did;
- * garbage: an answer that is not Kubernetes; too-large: more bytes than we take; closed: our own client was closed.
+ * Why there is no usable answer. unreachable: no connection; tls: one side does not trust the other; timeout: no answer in time; cut: the connection ended
+ * before the answer was complete; garbage: an answer that is not Kubernetes; too-large: more bytes or values than the client accepts; closed: the client was
+ * closed.
  */
 export type TransportProblem = 'unreachable' | 'tls' | 'timeout' | 'cut' | 'garbage' | 'too-large' | 'closed';
 
-/** The server did not answer, or not with something that is Kubernetes. Worth another try later. */
+/** The server did not answer, or not as a Kubernetes API. A later retry may succeed. */
 export class TransportError extends Error {
   override name = 'TransportError';
   readonly problem: TransportProblem;
@@ -73,8 +73,8 @@ export class TransportError extends Error {
 }
 
 /**
- * The error in a failed answer. Its body may be a Status, HTML of some proxy, or nothing that can be read: HTML and broken JSON are not repeated.
- * @param retryAfterMs - from the `Retry-After` header; goes before the one in the body
+ * The error in a failed answer. Its body may be a Status, HTML of a proxy, or unreadable: HTML and broken JSON are not quoted.
+ * @param retryAfterMs - from the `Retry-After` header; takes precedence over the one in the body
  */
 export function apiErrorFrom(call: Call, code: number, body: string, retryAfterMs?: number): ApiError {
   const status = parseStatus(body);
@@ -104,11 +104,11 @@ export function apiErrorFromStatus(
   return new ApiError(call, { code, reason, message, ...details, retryAfterMs: http.retryAfterMs });
 }
 
-/** Ms in a `Retry-After` header: seconds or a date. undefined when it says nothing that can be followed. */
+/** Ms in a `Retry-After` header: seconds or a date. undefined when it is neither. */
 export function parseRetryAfter(value: string | undefined, nowMs: number): number | undefined {
   if (value === undefined) return undefined;
   if (/^\d{1,9}$/.test(value.trim())) return Number(value) * 1_000;
-  // A date begins with its weekday; `-1` and `1.5` are dates as well to Node, of 2001.
+  // A date begins with its weekday; Node also parses `-1` and `1.5` as dates, of 2001.
   const at = /^[a-z]/i.test(value.trim()) ? Date.parse(value) : Number.NaN;
   return Number.isNaN(at) ? undefined : Math.max(0, at - nowMs);
 }
@@ -131,7 +131,7 @@ export function isExpired(error: unknown): error is ApiError {
   return error instanceof ApiError && (error.code === 410 || error.reason === 'Expired' || error.reason === 'Gone');
 }
 
-/** The server has not reached the resource version asked for: it lags behind, or its history was set back. */
+/** The server has not reached the requested resource version: it lags behind, or its store was restored. */
 export function isTooNewVersion(error: unknown): error is ApiError {
   if (!(error instanceof ApiError) || error.code !== 504) return false;
   const causes = Array.isArray(error.details?.causes) ? error.details.causes : [];
@@ -143,7 +143,7 @@ export function isUnanswered(error: unknown): boolean {
   return error instanceof TransportError || (error instanceof ApiError && error.code === 503);
 }
 
-/** The server does not take the request as it is: a parameter is unknown or out of place. */
+/** The server rejects the request as invalid: a parameter is unknown or not allowed here. */
 export function isInvalidRequest(error: unknown): error is ApiError {
   return error instanceof ApiError && (error.code === 400 || error.code === 422);
 }
@@ -156,34 +156,34 @@ export function isTooManyRequests(error: unknown): error is ApiError {
   return error instanceof ApiError && error.code === 429;
 }
 
-/** Trying again changes nothing: a right, a quota, or an admission webhook stands against it. */
+/** A retry does not help: a missing permission, a quota or an admission webhook rejects the request. */
 export function isRejected(error: unknown): error is ApiError {
   return error instanceof ApiError && error.code < 500 && error.code !== 401 && !isConflict(error) && !isTooManyRequests(error);
 }
 
-/** {@link isRejected}, or a webhook that nobody answers, a quota that cannot be counted, a full etcd: somebody has to do something about it. */
+/** {@link isRejected}, or a webhook that does not answer, a quota that cannot be counted, a full etcd: an administrator has to act. */
 export function isRefused(error: unknown): error is ApiError {
   return isRejected(error) || (error instanceof ApiError && error.code === 500 && error.isStatus && isRefusal(error));
 }
 
 /**
- * Whether the server may have done what a failed call asked for. Pure.
+ * Whether a failed call may have taken effect on the server. Pure.
  *
  * | error | |
  * | --- | --- |
- * | a no (any code below 500; AlreadyExists with any) | no |
- * | 500 and 503 in a Status, 500 of anybody: a webhook, a quota, a full etcd; nothing was stored | no |
- * | 500 with the words of an etcd whose answer was lost on its way to the server | perhaps |
- * | 503 without a Status, 504, any other 5xx: what stands before the server, or the server has given up waiting | perhaps |
- * | it waited for its turn until its time was over, and was never sent | no |
- * | no connection came about, or it broke before the request was on it; a client that was closed before | no |
- * | {@link ActionError}: the request could not even be written | no |
- * | no answer in time, one that was cut, too large or no Kubernetes; aborted by the caller; whatever else | perhaps |
+ * | a rejection (any code below 500; AlreadyExists with any code) | no |
+ * | 500 with or without a Status, 503 in a Status: a webhook, a quota, a full etcd; nothing was stored | no |
+ * | 500 with an error of etcd whose answer to the server was lost | perhaps |
+ * | 503 without a Status, 504, any other 5xx: a proxy in front of the server, or the server stopped waiting | perhaps |
+ * | the deadline passed before the request was sent | no |
+ * | no connection was made, or it broke before the request was sent; the client was closed before | no |
+ * | {@link ActionError}: the request could not be built | no |
+ * | no answer in time, one that was cut, too large or not Kubernetes; aborted by the caller; any other error | perhaps |
  */
 export function mayHaveTakenEffect(error: unknown): boolean {
   if (error instanceof ApiError) return error.code >= 500 && !isAlreadyExists(error) && !isRefusal(error);
   if (error instanceof ActionError) return false;
-  // What became of the connection says more than the name of the trouble: a socket's ETIMEDOUT comes before and after the request.
+  // The state of the connection is more reliable than the error code: a socket's ETIMEDOUT occurs before and after the request.
   for (let at = error, depth = 0; at instanceof Error && depth < 8; at = at.cause, depth++) {
     if (at instanceof BrokenConnection) return at.reached === 'perhaps';
     if (at instanceof DeadlineError && at.neverSent) return false;
@@ -191,7 +191,7 @@ export function mayHaveTakenEffect(error: unknown): boolean {
   return !(error instanceof TransportError) || !beforeRequest.has(error.problem);
 }
 
-/** What kube-apiserver passes on of etcd and of the connection to it, as it is. Where a webhook timed out, other words stand before that. */
+/** Errors of etcd, and of the connection to it, that kube-apiserver passes on unchanged. When a webhook timed out, other words precede them. */
 const LOST_BEHIND_SERVER = /^(rpc error: |context |etcdserver: (request timed out|leader changed|server stopped))/;
 
 function isRefusal({ code, serverMessage, isStatus }: ApiError): boolean {
@@ -201,7 +201,7 @@ function isRefusal({ code, serverMessage, isStatus }: ApiError): boolean {
 
 const beforeRequest: ReadonlySet<TransportProblem> = new Set(['unreachable', 'tls', 'closed']);
 
-/** What the server asks us to wait, when it does. */
+/** How long the server asks to wait, in ms, if it does. */
 export function retryAfterOf(error: unknown): number | undefined {
   return error instanceof ApiError ? error.retryAfterMs : undefined;
 }
@@ -210,7 +210,7 @@ function parseStatus(body: string): Partial<Status> | undefined {
   try {
     const parsed: unknown = JSON.parse(body);
     if (!isJsonObject(parsed)) return undefined;
-    // kube-apiserver leaves the kind out where a request took too long for it.
+    // kube-apiserver omits the kind when a request timed out.
     return parsed['kind'] === 'Status' || (parsed['kind'] === undefined && parsed['status'] === 'Failure') ? parsed : undefined;
   } catch {
     return undefined;
@@ -240,7 +240,7 @@ function reasonFor(code: number): string {
   return reasons[code] ?? 'Unknown';
 }
 
-/** What RBAC says, and no webhook, policy or quota, which a right makes no difference to. */
+/** Matches RBAC's message, and none of a webhook, policy or quota, where another permission does not help. */
 const MISSES_RIGHT = /\bcannot \S+ (resource|path)\b/;
 
 function remedyFor(code: number, said: string): string {
@@ -255,7 +255,7 @@ function secondsToMs(seconds: unknown): number | undefined {
   return typeof seconds === 'number' && Number.isFinite(seconds) && seconds > 0 ? seconds * 1_000 : undefined;
 }
 
-/** What the server said, without the call around it, which is for logs; of any other error its message. For events and conditions. */
+/** The server's message without the call, which is for logs; of any other error its message. For events and conditions. */
 export function serverWords(error: unknown): string {
   return error instanceof ApiError ? error.serverMessage : messageOf(error);
 }

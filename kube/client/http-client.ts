@@ -32,40 +32,40 @@ export interface ClientOptions {
   clock?: Clock;
   random?: Random;
   log?: Log;
-  /** @default nobody is told */
+  /** @default none */
   metrics?: RestMetrics;
   /** @default 'dkc' */
   userAgent?: string;
-  /** Default for calls that give none, in ms; for a watch, how long its first byte may take. @default 30_000 */
+  /** Default timeout of a call, in ms; for a watch, the longest wait for its headers. @default 30_000 */
   timeoutMs?: number;
-  /** Longest that a list may take while its bytes flow, in ms. @default 300_000 */
+  /** Longest duration of a list, even while bytes arrive, in ms. @default 300_000 */
   longestListMs?: number;
-  /** How many requests may be under way at once; what is left out keeps its default. Watches are not limited. @default 32, 4 and 50 */
+  /** Concurrent requests of each level; an omitted level keeps its default. Watches are not limited. @default reading 32, listing 4, writing 50 */
   limits?: Partial<Limits>;
   /** Longest wait for TCP and TLS, in ms. @default 10_000 */
   connectTimeoutMs?: number;
   /** @default every 15 s, 10 s for the answer: a half-open socket is noticed within 25 s */
   ping?: PingOptions;
-  /** Makes connections in another way than over the network, such as into an API server in the same process. @default TCP and TLS */
+  /** Replaces network connections, such as by connections to an API server in the same process. @default TCP and TLS */
   dial?: Dial;
-  /** Least time between two looks at credential files, in ms. @default 1_000 */
+  /** Shortest time between two checks of the credential files, in ms. @default 1_000 */
   credentialCheckMs?: number;
-  /** Time between two looks at them while nothing but watches needs them, in ms. @default 30_000 */
+  /** Time between two checks of them while only watches need them, in ms. @default 30_000 */
   rotationCheckMs?: number;
   /**
-   * Most bytes of one object or one watch event. Servers take requests of 3 MiB, and Go writes `<`, `>`, `&` and some others as six bytes: what they
-   * legitimately send is below 6 x 3 MiB and some metadata. Past it lists and watches leave that one object out where their caller asks for it.
+   * Most bytes of one object or one watch event. Servers accept requests of 3 MiB, and Go writes `<`, `>`, `&` and some others as six bytes: a legitimate
+   * object is below 6 x 3 MiB and some metadata. Lists and watches leave a larger object out where their caller asks for it.
    * @default 32 MiB
    */
   largestObject?: number;
-  /** Most bytes of a list that comes in one piece, or of a raw answer. `listEach` has no such limit. @default 64 MiB */
+  /** Most bytes of a list that is read as a whole, or of a raw answer. `listEach` has no such limit. @default 64 MiB */
   largestList?: number;
 }
 
-/** Events of a watch that take longer, together, are taken in several turns of the event loop. */
+/** Watch events whose handling takes longer, together, are handled in several turns of the event loop. */
 const MAX_TURN_MS: Millis = 25;
 
-/** A server that was asked to end a watch is given this much longer to do so, in ms. */
+/** Extra time for the server to end a watch after its timeoutSeconds, in ms. */
 const WATCH_GRACE_MS = 30_000;
 
 interface Ask {
@@ -150,7 +150,7 @@ class HttpClient implements Client {
   ): Promise<KubeList['metadata']> {
     const path = objectPath(resource, { namespace: query.namespace }) + queryString(query);
     const call = this.#call('GET', path);
-    const { readList } = await import('./list-stream.ts'); // an agent lists single objects
+    const { readList } = await import('./list-stream.ts'); // on demand: an agent lists single objects
     return this.#run({ method: 'GET', path, level: 'listing', options }, call, (answer, deadline) => {
       this.#reader.refuseEncoding(answer, call);
       const body = touching(answer.body, deadline);
@@ -202,7 +202,7 @@ class HttpClient implements Client {
     const call = this.#call(ask.method, ask.path);
     await this.#run(ask, call, async (response) => {
       const text = await this.#reader.text(response, this.#largestObject, call);
-      // The object as it was, mostly, which nobody asked for. What is no object of the API is looked at as ever.
+      // Usually the deleted object, which no caller needs. Anything else is parsed and checked.
       if (!/^\{"kind":"(?!Status")/.test(text)) this.#reader.parse(text, undefined, call);
     });
   }
@@ -221,7 +221,7 @@ class HttpClient implements Client {
       await this.#reader.refuseFailure(answer, call);
       this.#reader.refuseEncoding(answer, call);
       query.opened?.();
-      // From here on the stream may be silent for as long as it was asked to last.
+      // From here on the stream may be silent until its timeoutSeconds have passed.
       deadline.reset(query.timeoutSeconds === undefined ? undefined : query.timeoutSeconds * 1_000 + WATCH_GRACE_MS);
       using _following = this.#rotation.follow(answer.endpoint, (reason) => deadline.end(reason));
       const { stripManagedFields = false, skipped } = query;
@@ -231,12 +231,12 @@ class HttpClient implements Client {
         yield event;
         takenMs += this.#clock.monotonic() - from;
         if (takenMs < MAX_TURN_MS) continue;
-        // Events that came together would be one turn of the event loop, however many they are.
+        // Events that arrived together would otherwise be handled in one turn of the event loop, however many they are.
         await nextTurn();
         takenMs = 0;
       }
     } catch (error) {
-      if (!signal.aborted && error instanceof RotatedError) return; // its caller begins the next one, with the new credentials
+      if (!signal.aborted && error instanceof RotatedError) return; // the caller starts the next watch with the new credentials
       throw this.#requests.failure(error, call, signal);
     } finally {
       answer?.cancel();
@@ -264,9 +264,9 @@ class HttpClient implements Client {
   }
 
   async #object<T extends KubeObject>(resource: Resource, ask: Omit<Ask, 'limit'>, subresource = 'status'): Promise<T> {
-    // What a write is answered with has been read before, and the write has taken effect.
+    // The number of values is limited for reads only: a write has taken effect, so its answer must be parsed.
     const { answer, call } = await this.#json({ ...ask, limit: this.#largestObject, isObject: ask.method === 'GET' });
-    // Others have a kind of their own: `scale` answers with a Scale.
+    // Other subresources have their own kind: `scale` returns a Scale.
     return this.#reader.object<T>(answer, subresource === 'status' ? resource.kind : undefined, call);
   }
 
@@ -312,7 +312,7 @@ class HttpClient implements Client {
   }
 }
 
-/** The same bytes; each chunk restarts the deadline. */
+/** Passes the body through; each chunk restarts the deadline. */
 async function* touching(body: AsyncIterable<Uint8Array>, deadline: Deadline): AsyncGenerator<Uint8Array, void, undefined> {
   for await (const chunk of body) {
     deadline.touch();

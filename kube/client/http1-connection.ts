@@ -17,23 +17,23 @@ type Send = (options: RequestOptions, answered: (message: IncomingMessage) => vo
 export interface Http1Options {
   connectTimeoutMs: Millis;
   ping: PingOptions;
-  /** Called when the server answers nothing any more. */
+  /** Called when the server stops answering. */
   foundDead: () => void;
 }
 
-/** HTTP/1.1: a socket per request under way, kept for the next one. For `http://` servers and those that do not speak HTTP/2. */
+/** HTTP/1.1: a socket for each pending request, kept for the next one. For `http://` servers and servers without HTTP/2. */
 export class Http1Connection implements Connection {
   readonly #agent: Agent;
   readonly #send: Send;
   readonly #options: BaseOptions;
-  /** Before every path: a proxy wants whole URLs. */
+  /** Prefix of every path: a proxy needs absolute URLs. */
   readonly #base: string;
-  /** Only where it is spoken to itself; the way through a tunnel looks like a direct one. */
+  /** Only where requests go to the proxy itself; a tunnel looks like a direct connection. */
   readonly #proxy: URL | undefined;
   readonly #liveness: Liveness;
-  /** Everything under way, by what breaks it. */
+  /** Pending requests, by the function that fails them. */
   readonly #underWay = new Set<(cause: Error) => void>();
-  /** Aborts when nothing holds a socket any more, or may get one. */
+  /** Aborts when no request holds a socket any more, or may get one. */
   readonly #over = new AbortController();
   #retired = false;
 
@@ -118,7 +118,7 @@ export class Http1Connection implements Connection {
         signal.removeEventListener('abort', aborted);
         if (this.isOver) this.#shut();
       };
-      // A request that waits for its socket hears nothing, not even that it was given up.
+      // A request that waits for its socket emits no event, not even when it is aborted.
       const broken = (cause: Error) => {
         ended();
         reject(cause);
@@ -170,12 +170,12 @@ export class Http1Connection implements Connection {
     return this.#send({ ...this.#options, ...options, headers: all, path: `${this.#base}${path}`, agent: this.#agent }, answered);
   }
 
-  /** A server behind a proxy that fails has nothing to do with it. */
+  /** A failing proxy is not a failure of the server behind it. */
   #explained(error: Error): Error {
     return this.#proxy === undefined ? error : new ProxyError(this.#proxy, error.message, error);
   }
 
-  /** Any answer will do, so this goes without credentials. On a new socket: those of requests under way are busy. */
+  /** Any answer counts, so credentials are not sent. On a new socket: those of pending requests are busy. */
   #probe(timeoutMs: Millis): Promise<void> {
     return new Promise((resolve, reject) => {
       const asked = this.#request({ method: 'GET', path: '/version', headers: {} }, (message) => {
@@ -186,7 +186,7 @@ export class Http1Connection implements Connection {
       const timer = setTimeout(() => {
         const silence = new Error(`the server answered nothing within ${timeoutMs} ms`);
         asked.destroy(silence);
-        reject(silence); // one that waits for its socket would only hear of it then
+        reject(silence); // a request without a socket emits the error only once it has one
       }, timeoutMs);
       timer.unref();
       asked.on('error', (error) => {

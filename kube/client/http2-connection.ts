@@ -10,7 +10,7 @@ const NGHTTP2_NO_ERROR = 0;
 const NGHTTP2_REFUSED_STREAM = 7;
 const NGHTTP2_CANCEL = 8;
 
-/** Room for what the server may send ahead of our reading. With the default of 64 KB a list of 100 MB waits 1,600 round trips. */
+/** Bytes that the server may send before they are read. With the default of 64 KB a list of 100 MB waits 1,600 round trips. */
 const WINDOW_BYTES = 16 * 1024 * 1024;
 
 export interface PingOptions {
@@ -22,18 +22,18 @@ export interface PingOptions {
 
 /**
  * One HTTP/2 connection over a socket that has agreed on `h2`.
- * A PING without an answer ends it: that is how a socket is found out whose other side is gone without a word.
+ * A PING without an answer ends it: this detects a socket whose peer disappeared without closing it.
  */
 export class Http2Connection implements Connection {
   readonly #session: ClientHttp2Session;
-  /** Given with each request: Node makes one of an IPv6 address without brackets, which proxies refuse as no host. */
+  /** Set on each request: Node's own value lacks the brackets of an IPv6 address, which proxies reject. */
   readonly #authority: string;
   readonly #socket: Duplex;
   readonly #pinger: NodeJS.Timeout;
   readonly #streams = new Set<ClientHttp2Stream>();
   #retired = false;
   #pinging = false;
-  /** Streams above this number were never processed, says the server's GOAWAY. */
+  /** The last stream id in the server's GOAWAY: later streams were never processed. */
   #lastProcessed = Number.POSITIVE_INFINITY;
   #cause: unknown;
 
@@ -54,7 +54,7 @@ export class Http2Connection implements Connection {
       this.#cause ??= new Error(`the server sent GOAWAY (code ${code})`);
       this.retire();
     });
-    // A retired session ends its own side and waits for the server's, which may stay open for as long as the server likes.
+    // A retired session closes its own side and then waits for the server's, which may stay open forever.
     socket.once('finish', () => socket.destroy());
     // Idle connections are pinged too, so that the next request does not start on a dead one.
     this.#pinger = setInterval(() => this.#ping(ping.timeoutMs, foundDead), ping.everyMs);
@@ -91,7 +91,7 @@ export class Http2Connection implements Connection {
       let failure: unknown;
       let isAnswered = false;
       const abort = () => {
-        // A retired session only ends once its streams have: this one must tell the server, not just go.
+        // A retired session only ends after its streams: the server must learn that this one was cancelled.
         stream.close(NGHTTP2_CANCEL);
         stream.destroy();
         reject(abortReason(signal));
@@ -118,7 +118,7 @@ export class Http2Connection implements Connection {
   destroy(): void {
     this.#retired = true;
     clearInterval(this.#pinger);
-    // Without an error Node ends the bodies under way as if they were complete.
+    // Without an error Node ends pending bodies as if they were complete.
     this.#session.destroy(this.#cause instanceof Error ? this.#cause : new Error('the connection was closed'), NGHTTP2_CANCEL);
     this.#socket.destroy();
   }
@@ -130,7 +130,7 @@ export class Http2Connection implements Connection {
         const value = headers[name];
         return Array.isArray(value) ? value[0] : value;
       },
-      // Node ends the body of a reset stream as if it were complete: only the code tells.
+      // Node ends the body of a reset stream as if it were complete: only the reset code shows it.
       body: readWhole(stream, signal, () => {
         if ((stream.rstCode ?? NGHTTP2_NO_ERROR) !== NGHTTP2_NO_ERROR) throw this.#broken(stream, undefined);
       }),
@@ -170,7 +170,7 @@ export class Http2Connection implements Connection {
         this.#session.off('close', answered);
       });
     } catch {
-      answered(); // it ended since we looked
+      answered(); // the session ended since the check above
     }
   }
 }

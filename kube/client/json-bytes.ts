@@ -1,10 +1,10 @@
 import type { ObjectMeta } from '../api/object.ts';
 
 /*
- * JSON as it came from a server, looked at before it is parsed, or in place of that: what is parsed costs a turn of the event loop, and memory.
+ * Scans the JSON of a server before it is parsed, or in place of parsing: `JSON.parse` blocks the event loop and takes memory.
  */
 
-/** Bytes that JSON is made of. */
+/** Structural bytes of JSON. */
 export const QUOTE = 0x22;
 export const COMMA = 0x2c;
 export const COLON = 0x3a;
@@ -15,8 +15,8 @@ export const OPEN_OBJECT = 0x7b;
 export const CLOSE_OBJECT = 0x7d;
 
 /**
- * The most commas, colons and opening brackets that an object's JSON may have outside of strings: what `JSON.parse` makes of them is one turn of the event
- * loop. In the worst form that was found, objects of 20 members whose names no other object has, 100,000 took 52 ms of processor time and 200,000 took 111.
+ * The most commas, colons and opening brackets that an object's JSON may have outside of strings: `JSON.parse` handles them in one turn of the event loop. In
+ * the worst case found, objects of 20 members with names that no other object has, 100,000 took 52 ms of processor time and 200,000 took 111.
  */
 export const MAX_JSON_VALUES = 100_000;
 
@@ -32,7 +32,7 @@ export function hasTooManyValues(text: Uint8Array): boolean {
   while (at < length) {
     const byte = text[at++];
     if (byte === QUOTE) {
-      // Over the string: most of a large object is in strings.
+      // Skip the string: most of a large object is in strings.
       for (let inside = text[at++]; inside !== QUOTE && at < length; inside = text[at++]) if (inside === BACKSLASH) at++;
     } else if (byte === COMMA || byte === COLON || byte === OPEN_OBJECT || byte === OPEN_LIST) {
       count++;
@@ -50,15 +50,15 @@ const IN_EVENT = 3;
 export const IN_ITEM = 2;
 
 /**
- * The text of a watch event without the `managedFields` of its object, which are half of what a server sends about a pod, and which no cache keeps: what is
- * not parsed costs next to nothing. What is not found where servers write it stays, for the parser to see.
+ * The text of a watch event without the `managedFields` of its object, which are half of a pod's bytes, and which no cache keeps: skipping them is much
+ * cheaper than parsing them. Fields that are not where servers write them stay in the text.
  * @param line - JSON, as UTF-8
  * @param depth - of the fields. @default as in an event
  */
 export function withoutManagedFields(line: Uint8Array, depth = IN_EVENT): Uint8Array {
   const bytes = Buffer.from(line.buffer, line.byteOffset, line.byteLength);
   const from = bytes.indexOf(NAME);
-  // Behind a comma: servers write it last. Where it is the first field of something it is not worth the trouble.
+  // After a comma, since servers write it last. A first field is left in.
   if (from <= 0 || bytes[from - 1] !== COMMA || !isInMetadata(bytes, from, depth)) return line;
   const end = endOfList(bytes, from + NAME.length - 1);
   return end === undefined ? line : Buffer.concat([bytes.subarray(0, from - 1), bytes.subarray(end)]);
@@ -83,8 +83,8 @@ function isInMetadata(bytes: Buffer, at: number, wanted: number): boolean {
   return !inString && depth === wanted && bytes.subarray(opened - METADATA.length, opened).equals(METADATA);
 }
 
-/** The place behind the list that begins at `from`; undefined when it has no end. */
-// The same walk once more: by way of a function for each bracket it takes a fifth longer, and every event of a watch goes through here.
+/** The index after the list that begins at `from`; undefined when the list has no end. */
+// Repeats the scan above on purpose: a shared scan with a callback for each bracket takes a fifth longer, and every watch event passes here.
 function endOfList(bytes: Uint8Array, from: number): number | undefined {
   let depth = 0;
   let inString = false;
@@ -103,21 +103,21 @@ function endOfList(bytes: Uint8Array, from: number): number | undefined {
   return undefined;
 }
 
-/** What is known of an object that has more bytes or more values than a client takes. */
+/** What is known of an object that has more bytes or more values than a client accepts. */
 export interface TooLarge {
-  /** What it has too much of. */
+  /** Which limit it exceeds. */
   of: 'bytes' | 'values';
-  /** Of a watch event; undefined in a list, and where it could not be read. */
+  /** The type of the watch event; undefined in a list, and where it could not be read. */
   type: string | undefined;
-  /** Which object in which version; undefined where its first megabyte does not say so. */
+  /** Identity and version of the object; undefined where its first megabyte lacks them. */
   metadata: (Pick<ObjectMeta, 'namespace'> & Required<Pick<ObjectMeta, 'name' | 'uid' | 'resourceVersion'>>) | undefined;
 }
 
-/** Bytes of an object beyond the limit that are kept to read its name from: typed kinds are written with their metadata first. */
+/** First bytes of an object beyond the limit, kept to read its name: typed kinds are written with their metadata first. */
 export const HEAD_BYTES = 1024 * 1024;
 
 /**
- * @param text - the object's JSON text, or its watch event's: of it, the first megabyte is looked at
+ * @param text - JSON of the object, or of its watch event; only the first megabyte is read
  * @param path - to the object
  */
 export function tooLargeFrom(text: Uint8Array, of: TooLarge['of'], path: readonly string[] = []): TooLarge {
@@ -130,10 +130,10 @@ export function tooLargeFrom(text: Uint8Array, of: TooLarge['of'], path: readonl
 }
 
 /**
- * The value of one field of a JSON text that may end in the middle: of an object that is too large to parse, its beginning still names it.
+ * The value of one field of a JSON text that may end in the middle: the beginning of an object that is too large to parse still has its name.
  * @param text - UTF-8; the first bytes of a JSON object
  * @param path - names of the fields on the way, as servers write them: without escapes
- * @returns undefined where the field is not within `text` as a whole, or is no string
+ * @returns undefined where the field is not completely within `text`, or is not a string
  */
 function stringWithin(text: Uint8Array, path: readonly string[]): string | undefined {
   let at = 0;
@@ -179,7 +179,7 @@ function afterBlanks(text: Uint8Array, from: number): number {
   return at;
 }
 
-/** The place behind the value that begins at `from`; undefined when the text ends before it does. */
+/** The index after the value that begins at `from`; undefined when the text ends before the value does. */
 function endOfValue(text: Uint8Array, from: number): number | undefined {
   let depth = 0;
   let inString = false;
@@ -194,7 +194,7 @@ function endOfValue(text: Uint8Array, from: number): number | undefined {
     } else if (byte === QUOTE) inString = true;
     else if (byte === OPEN_OBJECT || byte === OPEN_LIST) depth++;
     else if (byte === CLOSE_OBJECT || byte === CLOSE_LIST) {
-      if (depth === 0) return at; // a number or word, and the end of what it is in
+      if (depth === 0) return at; // a number or word ends with the object or list around it
       depth--;
       if (depth === 0) return at + 1;
     } else if (byte === COMMA && depth === 0) return at;

@@ -14,9 +14,9 @@ export interface KubeconfigChoice {
 }
 
 /**
- * The access that one context of a kubeconfig stands for. Relative paths start at the kubeconfig's own directory.
- * @param document - the file's content, YAML already read
- * @param path - absolute path of the file; of merged ones their list
+ * The access of one context of a kubeconfig. Relative paths start at the kubeconfig's own directory.
+ * @param document - the file's content, already parsed
+ * @param path - absolute path of the file; the list of paths for merged files
  * @throws {ActionError} naming what is missing: context, cluster, user, a field; never a value
  */
 export function accessFromKubeconfig(document: unknown, path: string, choice: KubeconfigChoice = {}): ClusterAccess {
@@ -71,7 +71,7 @@ export function accessFromKubeconfig(document: unknown, path: string, choice: Ku
   const tokenFile = text(user, 'tokenFile');
   const { exec, 'auth-provider': provider } = user;
   const byToken = tokenFile !== undefined || text(user, 'token') !== undefined || text(user, 'username') !== undefined;
-  // As in client-go: what stands in the kubeconfig goes first. A program is also not asked where there is a certificate.
+  // As in client-go: credentials in the kubeconfig take precedence. An exec program is also not run where there is a certificate.
   const isAsked = !byToken && (clientCertificate === undefined || !isJsonObject(exec));
   return {
     origin: path,
@@ -108,7 +108,7 @@ function givenTo(exec: unknown, provider: unknown): unknown[] | undefined {
 
 type PluginName = Pick<Plugin, 'kubeconfig' | 'context' | 'user'>;
 
-/** @throws {ActionError} for what no program answers: an auth-provider that Kubernetes removed, an exec without a command or one that asks a person */
+/** @throws {ActionError} for an unsupported user: an auth-provider that Kubernetes removed, an exec without a command or one that needs a terminal */
 function pluginOf(user: JsonObject, cluster: JsonObject, name: PluginName, fail: (hint: string) => ActionError): Plugin | undefined {
   const { exec, 'auth-provider': provider } = user;
   if (isJsonObject(exec)) {
@@ -126,7 +126,7 @@ function pluginOf(user: JsonObject, cluster: JsonObject, name: PluginName, fail:
   return { ...name, oidc: isJsonObject(provider['config']) ? provider['config'] : {} };
 }
 
-/** What client-go gives the program in `KUBERNETES_EXEC_INFO`: https://kubernetes.io/docs/reference/config-api/client-authentication.v1/ */
+/** What client-go passes to the program in `KUBERNETES_EXEC_INFO`: https://kubernetes.io/docs/reference/config-api/client-authentication.v1/ */
 function execInfo(exec: JsonObject, cluster: JsonObject): ExecInfo {
   const extensions = Array.isArray(cluster['extensions']) ? cluster['extensions'] : [];
   const extension: unknown = extensions.find((one) => isJsonObject(one) && one['name'] === 'client.authentication.k8s.io/exec');
@@ -165,7 +165,7 @@ function basicOf(user: JsonObject): ClusterAccess['basic'] {
   return username === undefined ? undefined : { username, password: text(user, 'password') ?? '' };
 }
 
-/** @throws what `fail` makes for groups, a uid or extras without a user, as in client-go: without them the user himself would act, with all that he may do */
+/** @throws the error of `fail` for groups, a uid or extras without a user, as in client-go: otherwise requests would run as the kubeconfig's user */
 function impersonateOf(from: JsonObject, fail: (hint: string) => ActionError): ClusterAccess['impersonate'] {
   const [user, uid] = [text(from, 'as'), text(from, 'as-uid')];
   const groups = textsIn(ownField(from, 'as-groups'));
@@ -192,7 +192,7 @@ function given<K extends string, V>(key: K, value: V | undefined): Partial<Recor
   return (value === undefined ? {} : { [key]: value }) as Partial<Record<K, V>>;
 }
 
-/** Fields that hold a path, by the list and the entry they stand in. They start at the directory of the file that names them. */
+/** Fields that hold a path, by list and entry. A relative path starts at the directory of its kubeconfig. */
 const PATHS: readonly { list: string; entry: string; fields: readonly string[] }[] = [
   { list: 'clusters', entry: 'cluster', fields: ['certificate-authority'] },
   { list: 'users', entry: 'user', fields: ['client-certificate', 'client-key', 'tokenFile'] },
@@ -200,9 +200,9 @@ const PATHS: readonly { list: string; entry: string; fields: readonly string[] }
 ];
 
 /**
- * Several kubeconfigs as one, as kubectl reads `$KUBECONFIG`: the first file that has a cluster, user or context of a name gives all of it, and the
- * first that sets `current-context` gives that. Paths become absolute.
- * @param files - in their order; documents that are no mapping count as empty
+ * Merges kubeconfigs as kubectl does for `$KUBECONFIG`: the first file that has a cluster, user or context of a name provides the whole entry, and the first
+ * that sets `current-context` provides it. Paths become absolute.
+ * @param files - in order; documents that are not mappings count as empty
  */
 export function mergeKubeconfigs(files: readonly { path: string; document: unknown }[]): JsonObject {
   const documents = files.flatMap(({ path, document }) => (isJsonObject(document) ? [{ path, document }] : []));

@@ -1,19 +1,19 @@
 import { abortReason } from '../../base/waiting.ts';
 import type { Clock, Millis } from '../../base/clock.ts';
 
-/** What a request does to a server, as far as its load goes. */
+/** The class of load that a request puts on the server. */
 export type PriorityLevel = 'reading' | 'listing' | 'writing';
 
-/** How many requests may be under way at once. */
+/** Concurrent requests of each level. */
 export type Limits = Readonly<Record<PriorityLevel, number>>;
 
 /**
- * Together with a dozen watches below 100, the streams that newer API servers allow on one connection: more would wait there unseen. A list costs a server
- * (and its priority-and-fairness queues) as much as many other requests do.
+ * Together with a dozen watches below 100, the streams that newer API servers allow on one connection: more would wait there without being counted. A list
+ * costs a server (and its priority-and-fairness queues) as much as many other requests.
  */
 export const defaultLimits: Limits = { reading: 32, listing: 4, writing: 50 };
 
-/** So many at once; the others wait in the order in which they came. */
+/** Limits concurrency: callers without a slot wait in FIFO order. */
 export class Semaphore {
   #free: number;
   readonly #waiting = new Set<() => void>();
@@ -23,7 +23,7 @@ export class Semaphore {
     this.#free = count;
   }
 
-  /** Whether `take` gives one at once. */
+  /** Whether `take` returns a slot at once. */
   get isFree(): boolean {
     return this.#free > 0;
   }
@@ -65,10 +65,10 @@ export class Semaphore {
   }
 }
 
-/** The time that a call was given is over. */
+/** The deadline of a call has passed. */
 export class DeadlineError extends Error {
   override name = 'DeadlineError';
-  /** It was over while the request waited for its turn: the server has not seen it. */
+  /** It passed while the request waited for a slot or for credentials: the server has not seen the request. */
   readonly neverSent: boolean;
   constructor(message: string, { neverSent = false, cause }: { neverSent?: boolean; cause?: unknown } = {}) {
     super(message, cause === undefined ? {} : { cause });
@@ -90,8 +90,8 @@ export class Deadline implements Disposable {
   #stopTimer = (): void => {};
 
   /**
-   * @param afterMs - the time; `touch` and `reset` restart it
-   * @param longestMs - the time that nothing restarts. @default none
+   * @param afterMs - timeout, in ms; `touch` and `reset` restart it
+   * @param longestMs - total timeout that nothing restarts, in ms. @default none
    */
   constructor(clock: Clock, afterMs: Millis, caller?: AbortSignal, longestMs?: Millis) {
     this.#clock = clock;
@@ -105,19 +105,19 @@ export class Deadline implements Disposable {
     this.#start();
   }
 
-  /** What is left of the time, in ms; not below 0. */
+  /** Time left, in ms; not below 0. */
   get leftMs(): Millis {
     const now = this.#clock.monotonic();
     const left = this.#from + this.#afterMs - now;
     return Math.max(0, this.#longestMs === undefined ? left : Math.min(left, this.#begun + this.#longestMs - now));
   }
 
-  /** There was progress: restarts the time. Costs next to nothing. */
+  /** Restarts the timeout after progress. Cheap. */
   touch(): void {
     this.#from = this.#clock.monotonic();
   }
 
-  /** Starts another time; undefined: there is no limit any more. */
+  /** Starts another timeout; undefined: no timeout any more. */
   reset(afterMs: Millis | undefined): void {
     this.#stopTimer();
     if (afterMs === undefined) return;
@@ -141,7 +141,7 @@ export class Deadline implements Disposable {
   }
 
   #ring(): void {
-    // There was progress meanwhile; and a timer may ring a little early.
+    // There was progress since the timer was set, or the timer fired a little early.
     if (this.leftMs > 0) return this.#start();
     const isCap = this.#longestMs !== undefined && this.#clock.monotonic() - this.#begun >= this.#longestMs;
     this.#controller.abort(
@@ -151,25 +151,25 @@ export class Deadline implements Disposable {
 }
 
 interface SlowStartLimits {
-  /** Calls under way before the first one has succeeded. @default 1 */
+  /** Concurrent calls before the first success. @default 1 */
   first?: number;
-  /** Calls under way at any time. @default no limit */
+  /** Most concurrent calls at any time. @default no limit */
   largest?: number;
 }
 
 interface SlowStarted<T, R> {
   done: { item: T; value: R }[];
   failed: { item: T; error: unknown }[];
-  /** Never tried, for something failed before, or the signal aborted. */
+  /** Never tried, since a call failed before, or the signal aborted. */
   skipped: T[];
 }
 
 /**
- * Does `call` for every item, in their order, with a window that grows: as many are under way at once as have succeeded so far, and `first`. Nothing begins after
- * the first failure, so that a quota that is used up costs one refused call and not a thousand. Never throws; results are in the order of the items.
+ * Runs `call` for every item, in order, with a growing window: at most `first` plus the number of successes so far run at once. No call starts after the
+ * first failure, so that an exhausted quota costs one rejected call and not a thousand. Never rejects; results are in the order of the items.
  *
- * Upstream (`slowStartBatch`) sends batches of 1, 2, 4, ... and the next one when the whole of the one before has been answered. As many are refused here at most, but
- * one slow answer keeps no other call waiting, and a batch does not have to drain before the server gets more to do.
+ * Upstream (`slowStartBatch`) sends batches of 1, 2, 4, ..., each after the whole previous batch was answered. At most as many calls are rejected here, but
+ * one slow answer does not delay other calls, and no batch has to drain before the next calls start.
  * @throws {RangeError} for limits below 1
  */
 export function slowStart<T, R>(

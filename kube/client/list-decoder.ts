@@ -1,7 +1,7 @@
 import { BACKSLASH, CLOSE_LIST, CLOSE_OBJECT, COLON, COMMA, HEAD_BYTES, OPEN_LIST, OPEN_OBJECT, QUOTE } from './json-bytes.ts';
 import { unreachable } from '../../base/errors.ts';
 
-/** What a list's body comes apart into. Bytes are only good until the call returns. */
+/** Receives the parts of a list's body. Bytes are valid only until the call returns. */
 export interface ListParts {
   /** One element of the top-level `items`: JSON text, not parsed yet. */
   item(text: Uint8Array): void;
@@ -9,11 +9,11 @@ export interface ListParts {
   field(name: Uint8Array, value: Uint8Array): void;
   /** The list `items` begins. */
   items(): void;
-  /** An item that has more bytes than are taken, in the place of `item`. @param head - its first bytes. @default it is an error */
+  /** An item that has too many bytes; called in place of `item`. @param head - its first bytes. @default such an item is an error */
   tooLarge?: ((head: Uint8Array) => void) | undefined;
 }
 
-/** The bytes are no JSON object, or it has more in it than we take. */
+/** The bytes are not a JSON object, or a part of it exceeds the limit. */
 export class ListSyntaxError extends Error {
   override name = 'ListSyntaxError';
   readonly problem: 'garbage' | 'too-large';
@@ -27,13 +27,13 @@ export class ListSyntaxError extends Error {
  * start --{--> first name --"..."--> colon --:--> value --value--> after value --,--> name
  * value of `items` --[--> first item --item--> after item --,--> item; ]--> after value
  * first name, after value --}--> end
- * Within a name, value or item the span machine runs until that text is over.
+ * Within a name, value or item, `#endOfText` looks for the end of that text.
  */
 type At = 'start' | 'first-name' | 'name' | 'colon' | 'value' | 'after-value' | 'first-item' | 'item' | 'after-item' | 'end';
 
 const ITEMS = Buffer.from('"items"');
 
-/** Of a byte outside of strings. Everything else is part of a number, a word, or no JSON: the parser of the text decides. */
+/** Kind of a byte outside of strings. A plain one is part of a number or word, or is invalid: `JSON.parse` of the text decides. */
 const PLAIN = 0;
 const BLANK = 1;
 const STRING = 2;
@@ -48,8 +48,8 @@ kinds[CLOSE_LIST] = kinds[CLOSE_OBJECT] = CLOSE;
 kinds[COMMA] = kinds[COLON] = SEPARATOR;
 
 /**
- * Takes a Kubernetes list apart while it arrives, cut anywhere. Only the top level's grammar is checked here, and where each text in it ends; texts are
- * handed on for `JSON.parse`, which checks the rest. So exactly the objects that JSON.parse takes come through, but for two fields `items`.
+ * Splits a Kubernetes list while it arrives, in chunks cut anywhere. Only the grammar of the top level is checked here, and where each text in it ends; texts
+ * are passed on to `JSON.parse`, which checks the rest. So exactly the objects that JSON.parse accepts are accepted, except those with two fields `items`.
  */
 export class ListDecoder {
   readonly #parts: ListParts;
@@ -107,7 +107,7 @@ export class ListDecoder {
     }
   }
 
-  /** Whether the object is complete. What follows it is checked as it comes. */
+  /** Whether the object is complete. Bytes after it must be blank. */
   get isWhole(): boolean {
     return this.#at === 'end';
   }
@@ -181,7 +181,7 @@ export class ListDecoder {
       this.#escaped = false;
       at++;
     }
-    // One loop for strings, which are most of a list, and one for all else; neither reads beyond the end, which would slow down every read.
+    // One loop for strings, which are most of a list, and one for all else; neither reads beyond the end, since that would slow down every read.
     while (at < length) {
       if (inString) {
         let byte: number | undefined;
@@ -228,7 +228,7 @@ export class ListDecoder {
   #textOver(text: Uint8Array): void {
     const at = this.#at;
     if (at === 'first-name' || at === 'name') {
-      // Chunks may be reused by their giver; a name outlives its chunk.
+      // The caller may reuse the chunk; the name is needed longer.
       this.#name = Uint8Array.from(text);
       this.#at = 'colon';
     } else if (at === 'first-item' || at === 'item') {

@@ -11,19 +11,19 @@ export interface ListReading<T> {
   each: (item: T) => void;
   /** Bytes of one item, or of one other field. */
   longestItem: number;
-  /** Called in the place of `each` for an item that has more. @default the list fails */
+  /** Called in place of `each` for an item with more bytes, or too many values. @default the list fails */
   skipped?: ((what: TooLarge) => void) | undefined;
-  /** Lets everything else of the process have its turn. */
+  /** Yields to the event loop. */
   pause: () => Promise<void>;
 }
 
-/** Between two pauses. Splitting and parsing this much takes a few milliseconds. */
+/** Bytes between two pauses. Splitting and parsing this much takes a few milliseconds. */
 const TURN_BYTES = 256 * 1024;
 
 /**
- * Reads a list's body item by item. Nothing of it is kept; what `each` throws ends the reading.
+ * Reads a list's body item by item. No item is kept; an error of `each` ends the reading.
  * @returns the list's metadata
- * @throws {ApiError} for a Status in its place; {TransportError} garbage for what is no list of this kind, too-large for an item beyond `longestItem`
+ * @throws {ApiError} for a Status in its place; {TransportError} garbage for anything but a list of this kind, too-large for an item beyond `longestItem`
  * without `skipped`, cut when the body ends in the middle
  */
 export async function readList<T extends KubeObject>(
@@ -41,11 +41,11 @@ export async function readList<T extends KubeObject>(
   const decoder = new ListDecoder(
     {
       items() {
-        // Usually known by now, and then no stranger's object is taken for one of ours.
+        // The kind is usually known by now, so `each` gets no objects of another kind.
         refuseOtherKind(fields, kind, call);
       },
       item(text) {
-        // As a watch counts: what no cache keeps is no reason to leave an object out.
+        // Counted as in watches: fields that no cache keeps must not cause an object to be left out.
         const kept = hasTooManyValues(text) ? withoutManagedFields(text, IN_ITEM) : text;
         if (hasTooManyValues(kept)) return tooManyValues(kept);
         const item = parse(kept);
@@ -84,11 +84,11 @@ export async function readList<T extends KubeObject>(
 
 function refuseOtherKind(fields: JsonObject, wanted: string, call: Call): void {
   if (fields['kind'] === 'Status' && fields['status'] === 'Failure') throw apiErrorFromStatus(call, fields);
-  // A Status may not have said yet that it is a failure.
+  // The `status` of a Status may not have arrived yet.
   if (fields['kind'] !== undefined && fields['kind'] !== wanted) throw wrongKind(wanted, fields, call);
 }
 
-/** The parser's own words quote the text, so they stay here. */
+/** The parser's message quotes the text, so it is not passed on. */
 function jsonReader(call: Call): (text: Uint8Array) => unknown {
   const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
   return (bytes) => {

@@ -2,8 +2,8 @@ import { monotonicMs, type Millis } from '../../base/clock.ts';
 import type { PingOptions } from './http2-connection.ts';
 
 /**
- * HTTP/1.1 has no PING: while answers are under way and nothing comes, the server is asked something else from time to time. TCP's own probes find out a
- * lost peer, but a frozen process has a kernel that answers them for it.
+ * HTTP/1.1 has no PING: while answers are pending and no byte arrives, a probe request is sent from time to time. TCP's own probes detect a lost peer, but
+ * the kernel of a frozen process still answers them.
  */
 export class Liveness {
   readonly #probe: (timeoutMs: Millis) => Promise<void>;
@@ -13,14 +13,14 @@ export class Liveness {
   #heardAt = 0;
   #timer: NodeJS.Timeout | undefined;
 
-  /** @param probe - resolves with any answer at all */
+  /** @param probe - resolves with any answer */
   constructor(probe: (timeoutMs: Millis) => Promise<void>, options: PingOptions, dead: (cause: unknown) => void) {
     this.#probe = probe;
     this.#options = options;
     this.#dead = dead;
   }
 
-  /** An answer is awaited, or read. */
+  /** A request starts to wait for its answer. */
   begin(): void {
     if (this.#underWay++ > 0) return;
     this.received();
@@ -31,7 +31,7 @@ export class Liveness {
     if (--this.#underWay === 0) clearTimeout(this.#timer);
   }
 
-  /** Bytes came from the server, on whatever socket. */
+  /** Bytes arrived from the server, on any socket. */
   received(): void {
     this.#heardAt = monotonicMs();
   }

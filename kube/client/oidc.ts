@@ -12,8 +12,8 @@ const ANSWER_MS: Millis = 10_000;
 const LARGEST_ANSWER = 1024 * 1024;
 
 /**
- * A user of a kubeconfig with `auth-provider` `oidc`: its id token, refreshed at its provider when it ends (RFC 6749, section 6). Our own, since what
- * @kubernetes/client-node 2.0.1 hands to its OpenID library is refused by that.
+ * A user of a kubeconfig with `auth-provider` `oidc`: its id token, refreshed at its provider when it expires (RFC 6749, section 6). Implemented here, since
+ * the OpenID library of @kubernetes/client-node 2.0.1 rejects the arguments that it gets.
  */
 export class OidcUser {
   readonly #config: Readonly<JsonObject>;
@@ -23,7 +23,7 @@ export class OidcUser {
 
   /**
    * @param config - the provider's `config`, with absolute paths
-   * @param refreshed - keeps what the provider gave, which may be the only refresh token that is worth anything; must not throw
+   * @param refreshed - stores the provider's tokens, which may include the only valid refresh token; must not throw
    */
   constructor(config: JsonObject, refreshed: (tokens: NewTokens) => Promise<void>) {
     this.#config = config;
@@ -33,8 +33,8 @@ export class OidcUser {
   }
 
   /**
-   * @param renew - the server refused the last one
-   * @throws {ActionError} when there is no valid one and none can be had; no token and no secret is in its message
+   * @param renew - the server rejected the last token
+   * @throws {ActionError} when there is no valid token and refreshing fails; its message has no token and no secret
    */
   async token(nowMs: Millis, renew: boolean): Promise<string> {
     if (this.#idToken === undefined || renew || endOfToken(this.#idToken) - MARGIN_MS <= nowMs) await this.#refresh();
@@ -56,7 +56,7 @@ export class OidcUser {
     const secret = this.#text('client-secret');
     const headers: Record<string, string> = {};
     if (secret !== undefined) {
-      // In the body only where the provider wants nothing else: in a header is what every provider takes (OpenID Connect Core, section 9).
+      // In the body only where the provider supports nothing else: every provider accepts the header (OpenID Connect Core, section 9).
       const inBody = Array.isArray(methods) && methods.includes('client_secret_post') && !methods.includes('client_secret_basic');
       if (inBody) form.set('client_secret', secret);
       else headers['authorization'] = `Basic ${Buffer.from([clientId, secret].map(encodeURIComponent).join(':')).toString('base64')}`;
@@ -99,7 +99,7 @@ export class OidcUser {
       const answer: unknown = JSON.parse(text);
       if (isJsonObject(answer)) return answer;
     } catch {
-      // said below, without the text: it may hold tokens
+      // reported below without the text, which may hold tokens
     }
     throw this.#refused(url, 'its answer is not a JSON object');
   }
@@ -124,7 +124,7 @@ export class OidcUser {
   }
 }
 
-/** When a JWT expires, in ms since 1970; 0 when that cannot be seen. Its signature is the API server's business. */
+/** When a JWT expires, in ms since 1970; 0 when it cannot be read. The API server checks the signature. */
 function endOfToken(token: string): Millis {
   try {
     const { exp } = JSON.parse(Buffer.from(token.split('.')[1] ?? '', 'base64url').toString()) as { exp?: unknown };

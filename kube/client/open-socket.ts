@@ -13,7 +13,7 @@ export const KEEP_ALIVE_MS = 15_000;
 type SecureEndpoint = Endpoint & { tls: NonNullable<Endpoint['tls']> };
 
 /**
- * A socket to an https:// server, through the proxy if there is one, with its certificate proved.
+ * A socket to an https:// server, through the proxy if there is one, with the certificate verified.
  * @param timeoutMs - for TCP, proxy and TLS together
  * @throws {DialError} with the socket's error as its cause, or the signal's reason
  */
@@ -39,7 +39,7 @@ export async function openSocket(
   return socket;
 }
 
-/** An address is no server name (RFC 6066): none is sent then, and the certificate is checked against the address. */
+/** An IP address is not a server name (RFC 6066): none is sent then, and the certificate is checked against the address. */
 function serverNameOption(wanted: string | undefined, host: string): Pick<ConnectionOptions, 'servername' | 'checkServerIdentity'> {
   const name = wanted ?? host;
   if (net().isIP(name) === 0) return { servername: name };
@@ -73,11 +73,11 @@ function secured(socket: TLSSocket, timeoutMs: number, signal: AbortSignal): Pro
 interface Tunnel {
   proxy: URL;
   server: URL;
-  /** For an https:// proxy: trusted as the server is, as Go's programs do it. */
+  /** For an https:// proxy: verified like the server, as in Go programs. */
   tls: { context: SecureContext; verify: boolean } | undefined;
 }
 
-/** Asks a proxy for a way through to the server (HTTP CONNECT). @throws {ProxyError}, or the signal's reason */
+/** Opens a tunnel through a proxy to the server (HTTP CONNECT). @throws {ProxyError}, or the signal's reason */
 function openTunnel({ proxy, server, tls }: Tunnel, timeoutMs: Millis, signal: AbortSignal): Promise<Duplex> {
   return new Promise((resolve, reject) => {
     const host = hostOf(server);

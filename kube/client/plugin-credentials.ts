@@ -23,14 +23,14 @@ interface Asked {
   ca?: string | undefined;
   /** In ms. @default 300_000 */
   longestRunMs?: Millis;
-  /** Aborts when the one who asks needs no answer any more. */
+  /** Aborts when the caller needs no answer any more. */
   signal?: AbortSignal;
 }
 
 interface UnderWay {
   renews: boolean;
   answer: Promise<PluginCredentials>;
-  /** Who waits for the answer. */
+  /** Number of callers that wait for the answer. */
   askers: number;
   /** Ends the program. */
   stop: AbortController;
@@ -42,17 +42,17 @@ type OidcPlugin = Extract<Plugin, { oidc: JsonObject }>;
 const execs = new WeakMap<ExecPlugin, ExecAuth>();
 const oidcUsers = new WeakMap<OidcPlugin, OidcUser>();
 const unwritable = new Set<string>();
-/** Who is being asked. A process has several clients of one user, which find its credentials expired at the same time. */
+/** Requests for credentials that are running. A process has several clients of one user, whose credentials expire for all of them at once. */
 const underWay = new WeakMap<Plugin, UnderWay>();
 
 /**
- * Credentials from a kubeconfig user's `exec` program, kept until they expire, or from its OIDC provider. Neither is asked by two at once: a provider that
- * takes each refresh token once would refuse the second, or take both for stolen.
- * @param renew - the server refused the last ones: run the program again, refresh the token
+ * Credentials from a kubeconfig user's `exec` program, kept until they expire, or from its OIDC provider. Concurrent callers share one request: a provider
+ * that accepts each refresh token once would reject the second, or consider both stolen.
+ * @param renew - the server rejected the last credentials: run the program again, refresh the token
  * @param nowMs - the wall clock
- * @param ca - PEM of the authorities that the cluster is trusted by, for programs that ask for it
+ * @param ca - PEM of the cluster's certificate authorities, for programs that ask for it
  * @param longestRunMs - a program that takes longer is killed
- * @param signal - a program that nobody waits for any more is killed: a command that has given up would not end before it
+ * @param signal - once no caller waits any more, the program is killed: a command that was interrupted could otherwise not exit before it
  * @param log - gets a warning when refreshed tokens cannot be written back
  * @throws {ActionError} when the program or the provider fails
  */
@@ -92,12 +92,12 @@ async function ask(plugin: Plugin, { nowMs, log, ...asked }: Asked & { nowMs: Mi
   return execCredentials(plugin, asked);
 }
 
-/** For a program that hangs. Longer than one that sends its user to a browser waits for him. */
+/** For a program that hangs. Longer than programs wait for a login in a browser. */
 const LONGEST_RUN_MS: Millis = 5 * 60_000;
-/** Of what it writes, to both of its outputs together. */
+/** Bytes that the program may write, to both of its outputs together. */
 const LONGEST_ANSWER = 4 * 1024 * 1024;
 
-/** The one part of @kubernetes/client-node that dkc loads: its index would load the whole generated API with it, some 86 MB of memory. */
+/** Loads only this part of @kubernetes/client-node: its index would load the whole generated API, some 86 MB of memory. */
 async function execCredentials(
   plugin: ExecPlugin,
   { renew, ca, longestRunMs = LONGEST_RUN_MS, signal }: Asked,
@@ -109,13 +109,13 @@ async function execCredentials(
   auth['execFn'] = run.spawn;
   const options: RequestOptions & { headers: Record<string, string> } = { headers: {} };
   const given: readonly unknown[] = Array.isArray(plugin.exec['env']) ? plugin.exec['env'] : [];
-  // The package does not set what client-go always does; programs read the apiVersion to answer with there.
+  // The package does not set this variable, client-go always does: programs read from it the apiVersion to answer with.
   const env = [...given.filter(isJsonObject), { name: 'KUBERNETES_EXEC_INFO', value: execInfoText(plugin.execInfo, ca) }];
   try {
     await auth.applyAuthentication({ name: plugin.user, exec: { ...plugin.exec, env } }, options);
     return checked(options);
   } catch (cause) {
-    // The package keeps what a program answers before it looks at it, and would answer with the same from then on.
+    // The package caches a program's answer before checking it, and would return the invalid answer from then on.
     execs.delete(plugin);
     const install = plugin.exec['installHint'];
     throw new ActionError('get credentials for', plugin.kubeconfig, {
@@ -125,7 +125,7 @@ async function execCredentials(
   }
 }
 
-/** What a program answered, as client-go takes it. @throws {Error} for an answer without credentials: a request without any would go out as anonymous */
+/** Checks a program's answer as client-go does. @throws {Error} for an answer without credentials: a request without any would be sent as anonymous */
 function checked(options: RequestOptions & { headers: Record<string, string> }): PluginCredentials {
   const authorization = options.headers['Authorization'];
   const [cert, key] = [pem(options.cert), pem(options.key)];
@@ -148,18 +148,18 @@ class Run {
     this.#signal = signal;
   }
 
-  /** With nothing to read, as client-go gives a program that may not ask: one that reads finds the end, rather than wait for ever. */
+  /** Without stdin, as client-go does for non-interactive programs: a program that reads gets the end of input and does not wait forever. */
   readonly spawn = (command: string, args: readonly string[] | undefined, options: SpawnOptions): ChildProcess => {
     const child = spawn(command, args ?? [], { ...options, stdio: ['ignore', 'pipe', 'pipe'] });
     const kill = (why: string): void => {
       this.#killed ??= new Error(`${why}, and was killed`);
       child.kill('SIGKILL');
-      // What it started may live on and hold these open.
+      // Children of the program may still run and hold these open.
       child.stdout.destroy();
       child.stderr.destroy();
     };
     const timer = setTimeout(() => kill(`it did not end within ${this.#longestMs / 1_000} s`), this.#longestMs);
-    // The package keeps all of both.
+    // The package buffers all output of both streams.
     let length = 0;
     for (const stream of [child.stdout, child.stderr])
       stream.on('data', (part: string | Buffer) => {
@@ -174,7 +174,7 @@ class Run {
     return child;
   };
 
-  /** The package makes an error of what the program wrote to stderr, which may be nothing, or not why it ended. */
+  /** The package's error is what the program wrote to stderr, which may be empty, or not the reason for its end. */
   explained(cause: unknown): unknown {
     if (this.#killed !== undefined) return this.#killed;
     return cause instanceof Error && cause.message.trim() === '' && this.#end !== undefined ? new Error(this.#end, { cause }) : cause;
@@ -215,7 +215,7 @@ interface Yaml {
   parseDocument: typeof parseDocument;
 }
 
-/** What a provider has given, and what was shown to it for that. */
+/** A provider's tokens, and the refresh token that was used for them. */
 export interface NewTokens {
   idToken: string;
   refreshToken: string;
@@ -228,11 +228,11 @@ const LOCK_TRIES = 20;
 const LOCK_WAIT_MS = 50;
 
 /**
- * Writes refreshed OIDC tokens into the kubeconfig that the user stands in, as kubectl does: where a provider takes each refresh token once, the one in the
- * file is worth nothing any more. All else in the file stays as it is, comments and unknown fields too; the file is replaced as a whole, under kubectl's lock.
- * @param kubeconfig - a path; several as in `$KUBECONFIG`, of which the first that has the user counts
- * @returns false where the file has another refresh token by now: somebody else has logged in or refreshed, and theirs stay
- * @throws {ActionError} when it cannot be written; no token is in its message
+ * Writes refreshed OIDC tokens into the user's kubeconfig, as kubectl does: where a provider accepts each refresh token once, the one in the file is no
+ * longer valid. Everything else in the file stays as it is, comments and unknown fields too; the file is replaced as a whole, under kubectl's lock.
+ * @param kubeconfig - a path; several as in `$KUBECONFIG`, of which the first that has the user is written
+ * @returns false where the file has another refresh token by now: another process has logged in or refreshed, and its tokens stay
+ * @throws {ActionError} when the file cannot be written; its message has no token
  */
 export async function persistTokens(kubeconfig: string, user: string, tokens: NewTokens): Promise<boolean> {
   for (const path of new Set([kubeconfig, ...kubeconfig.split(delimiter)])) {
@@ -278,7 +278,7 @@ async function takeLock(lock: string): Promise<void> {
   }
 }
 
-/** The file as it was, or as a whole with the new text, whatever happens meanwhile. */
+/** Replaces the file atomically: a crash leaves the old text or the whole new one. */
 async function replace(file: string, text: string): Promise<void> {
   const { mode, uid, gid } = await stat(file);
   const next = `${file}.dkc-${process.pid}`;
@@ -290,7 +290,7 @@ async function replace(file: string, text: string): Promise<void> {
     } finally {
       await handle.close();
     }
-    // Of the same owner where that may be said, which only root may.
+    // Keep the owner where permitted: only root may set it.
     await chown(next, uid, gid).catch(() => {});
     await chmod(next, mode & 0o777);
     await rename(next, file);
@@ -313,12 +313,12 @@ function withTokens(yaml: Yaml, text: string, user: string, { idToken, refreshTo
     return yaml.isScalar(node) && node.range ? [{ from: node.range[0], to: node.range[1], value }] : [];
   });
   if (places.length === 2) return spliced(text, places);
-  // One of them is new: the library finds a place for it, and may write numbers and spaces elsewhere in another way.
+  // One of the fields is missing: the library inserts it, and may reformat numbers and spaces elsewhere.
   for (const [field, value] of Object.entries(values)) document.setIn([...config, field], value);
   return document.toString({ lineWidth: 0, indentSeq: false });
 }
 
-/** The text with two values replaced, and every other byte as it was. A string of JSON is one of YAML. */
+/** The text with two values replaced, and every other byte unchanged. A JSON string is also a YAML string. */
 function spliced(text: string, places: readonly { from: number; to: number; value: string }[]): string {
   let result = text;
   for (const { from, to, value } of places.toSorted((a, b) => b.from - a.from))

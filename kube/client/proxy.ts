@@ -4,9 +4,9 @@ import { net } from './builtins.ts';
 export type Environment = Readonly<Record<string, string | undefined>>;
 
 /**
- * The proxy that the environment names for this server, by the rules of Go's programs: `HTTPS_PROXY` or `HTTP_PROXY` by the server's scheme, in capitals first,
- * never for localhost and loopback addresses nor for what `NO_PROXY` matches; besides, as with curl, `ALL_PROXY` where there is neither.
- * @throws {ActionError} naming the variable, for a value that is no proxy we can use
+ * The proxy of the environment for this server, by the rules of Go programs: `HTTPS_PROXY` or `HTTP_PROXY` by the server's scheme, upper case first, never
+ * for localhost, loopback addresses or matches of `NO_PROXY`; in addition `ALL_PROXY`, as in curl, where neither is set.
+ * @throws {ActionError} naming the variable, for an unsupported value
  */
 export function proxyFor(server: string, environment: Environment): string | undefined {
   const url = URL.parse(server);
@@ -21,7 +21,7 @@ export function proxyFor(server: string, environment: Environment): string | und
   return undefined;
 }
 
-/** A proxy's URL as we can use it. Go's programs take `host:port` for one. @throws what `fail` makes; the value may hold a password and is not in it */
+/** The checked URL of a proxy; `host:port` is accepted, as in Go programs. @throws the error of `fail`, without the value, which may hold a password */
 export function checkedProxy(value: string, fail: (hint: string) => Error): string {
   const text = value.trim();
   const url = URL.parse(/^[a-z][a-z0-9+.-]*:\/\//i.test(text) ? text : `http://${text}`);
@@ -93,7 +93,7 @@ function familyOf(version: number): 'ipv4' | 'ipv6' | undefined {
   return version === 4 ? 'ipv4' : version === 6 ? 'ipv6' : undefined;
 }
 
-/** The host as sockets want it: an IPv6 address without its brackets. */
+/** The host as sockets expect it: an IPv6 address without its brackets. */
 export function hostOf(server: URL): string {
   return server.hostname.replace(/^\[(.*)\]$/, '$1');
 }

@@ -10,7 +10,7 @@ export interface Exchange {
   call: Call;
   level: PriorityLevel;
   request: Omit<TransportRequest, 'signal'>;
-  /** From the request's turn on, for the whole; while listing: the longest silence. */
+  /** Timeout of the whole call, from when it has a slot; for a list: the longest silence. */
   timeoutMs: Millis;
   signal: AbortSignal | undefined;
 }
@@ -21,15 +21,15 @@ export interface RequestDeps {
   reader: AnswerReader;
   metrics: RestMetrics;
   limits: Limits;
-  /** The whole of a list, however well it flows. */
+  /** Timeout of a whole list, even while bytes arrive. */
   longestListMs: Millis;
 }
 
-/** Longest wait for a slot. Those before it in the line end within their own time each; a server that answers nothing for so long has other troubles. */
+/** Longest wait for a slot. Earlier requests end within their own timeouts; a server that answers nothing for so long has other problems. */
 const MAX_QUEUED_MS: Millis = 5 * 60_000;
 const never = new AbortController().signal;
 
-/** Sends requests and reads their answers: so many at once per priority level, again where the server asks for it, and never beyond their time. */
+/** Sends requests and reads their answers: limits concurrency per priority level, retries where the server asks for it, and enforces deadlines. */
 export class Requests {
   readonly #transport: Transport;
   readonly #deps: RequestDeps;
@@ -57,13 +57,13 @@ export class Requests {
         {
           const asked = clock.monotonic();
           using _slot = await this.#turn(level, deadline?.signal ?? signal);
-          // The server knows nothing of the wait, so it does not count against it.
+          // The deadline begins after the wait for a slot, which is not the server's fault.
           deadline ??= new Deadline(clock, exchange.timeoutMs, signal, level === 'listing' ? longestListMs : undefined);
           const result = await this.#attempt(exchange, deadline, { tries, waitedMs: clock.monotonic() - asked }, read);
           if ('value' in result) return result.value;
           ({ waitMs } = result);
         }
-        // Without a slot: others may be welcome meanwhile, and a lease must not wait behind refused pods.
+        // The slot is released first: other requests may succeed during the wait, and a lease renewal must not queue behind rejected pods.
         await clock.sleep(waitMs, deadline.signal);
       }
     } catch (error) {
@@ -75,9 +75,9 @@ export class Requests {
   }
 
   /**
-   * A place at this priority level, in the order in which it was asked for.
+   * A slot of this priority level, in FIFO order.
    * @param signal - of the caller, or of the call's deadline once it runs
-   * @throws {DeadlineError} never sent, after 5 minutes: what was sent before this turn was refused before it was executed
+   * @throws {DeadlineError} with `neverSent` after 5 minutes: earlier tries of this call were rejected before they were executed
    */
   async #turn(level: PriorityLevel, signal: AbortSignal | undefined): Promise<Disposable> {
     const semaphore = this.#semaphores[level];
@@ -95,13 +95,13 @@ export class Requests {
     }
   }
 
-  /** What a call throws that failed with `error`. @param signal - the caller's */
+  /** The error that a call throws for `error`. @param signal - the caller's */
   failure(error: unknown, call: Call, signal: AbortSignal | undefined): unknown {
     const cutByUs = this.#transport.isClosed && error instanceof BrokenConnection;
     return transportErrorFrom(cutByUs ? new ClosedError('the client is closed', { cause: error }) : error, call, signal);
   }
 
-  /** The answer's head, counted. Not limited and not sent again after a refusal: watches have a pace of their own. */
+  /** Returns status and headers, and counts the answer. No concurrency limit and no retries: watches have their own pace. */
   async send(request: TransportRequest, call: Call): Promise<TransportResponse> {
     const { metrics } = this.#deps;
     try {
@@ -140,27 +140,27 @@ export class Requests {
   }
 }
 
-/** A request whose Retry-After is longer fails at once: the caller knows better what else to do in that time. */
+/** A request with a longer Retry-After fails at once: the caller can do something else in that time. */
 export const MAX_WAIT: Millis = 10_000;
 const MAX_TRIES = 4;
-/** Those who were refused together should not come back together. */
+/** Requests that were rejected together should not be retried together. */
 const MAX_JITTER: Millis = 1_000;
 
 export interface Refusal {
   method: string;
   status: number;
-  /** From the header; the one in a Status' details is the caller's business: an eviction says there when its budget may allow it. */
+  /** From the header. The one in a Status' details is left to the caller: for an eviction it is when the disruption budget may allow it. */
   retryAfterMs: Millis | undefined;
   /** How often this request was sent so far. */
   tries: number;
-  /** What is left of the call's time. */
+  /** Remaining time of the call. */
   leftMs: Millis;
 }
 
 /**
- * How long to wait before a refused request is sent again; undefined: it is not, its caller gets the error.
- * 429 says that the server turned it away before acting on it, so anything may be sent again. 503 may come from a proxy that lost the answer, so only
- * what changes nothing is. Neither without `Retry-After`: a server that names no time has not asked us back.
+ * How long to wait before a rejected request is sent again; undefined: no retry, the caller gets the error. 429 means that the server rejected the request
+ * before executing it, so every request may be retried. 503 may come from a proxy that lost the answer, so only reads are retried. Neither without
+ * `Retry-After`: a server that names no time has not asked for a retry.
  */
 export function retryWaitMs({ method, status, retryAfterMs, tries, leftMs }: Refusal, random: Random): Millis | undefined {
   if (status !== 429 && !(status === 503 && method === 'GET')) return undefined;
@@ -169,18 +169,18 @@ export function retryWaitMs({ method, status, retryAfterMs, tries, leftMs }: Ref
   return waitMs < leftMs ? waitMs : undefined;
 }
 
-/** What a client reports of its requests. Hosts are `name:port`, verbs HTTP methods, times in seconds. */
+/** Metrics of a client's requests. Hosts are `name:port`, verbs HTTP methods, times in seconds. */
 export interface RestMetrics {
-  /** An attempt was answered with this status, or with `<error>`: not at all. */
+  /** An attempt was answered with this status; `<error>`: it was not answered. */
   answered(to: { code: string; method: string; host: string }): void;
-  /** A request ended, its repetitions and its body included. */
+  /** A request ended, including its retries and its body. */
   took(to: { verb: string; host: string; seconds: number }): void;
-  /** An attempt is made again after this status. */
+  /** A request is retried after this status. */
   retried(to: { code: string; verb: string; host: string }): void;
-  /** A request waited for one of its load's slots. */
+  /** A request waited for a slot of its priority level. */
   waited(to: { verb: string; host: string; seconds: number }): void;
   dialled(to: { host: string; result: 'h2' | 'http/1.1' | 'error' }): void;
-  /** A connection was given up because nothing answered on it. */
+  /** A connection was closed because the server did not answer on it. */
   foundDead(to: { host: string }): void;
 }
 

@@ -9,10 +9,10 @@ import type { Millis } from '../../base/clock.ts';
 import type { Credentials, Endpoint, Identity } from './credentials.ts';
 import type { RestMetrics } from './requests.ts';
 
-/** A request without what the identity adds. `path` starts after the server's own path. */
+/** A request without the headers of the identity. `path` starts after the server's own path. */
 export type TransportRequest = Omit<WireRequest, 'headers'> & { headers: Record<string, string> };
 
-/** An answer, and what the connection it came on was made of. */
+/** An answer, and the endpoint of its connection. */
 export type TransportResponse = WireResponse & { endpoint: Endpoint };
 
 /** The client was closed. */
@@ -20,19 +20,19 @@ export class ClosedError extends Error {
   override name = 'ClosedError';
 }
 
-// A server in the middle of a restart may turn away a request on every connection; its patience is not ours to test.
+// A server in the middle of a restart may reject a request on every connection, so the number of tries is limited.
 const MAX_SENDS = 3;
 
 /**
- * Sends requests over one shared connection, opened when first needed and again after it ends. A request that surely never reached the server is
- * sent again on a new connection; so is a GET without an answer, once. Nothing else is repeated, nothing waits: backoff is the caller's.
+ * Sends requests over one shared connection, opened on first use and again after it ends. A request that certainly never reached the server is sent again on
+ * a new connection; so is a GET without an answer, once. Nothing else is retried, and retries do not wait: backoff is left to the caller.
  */
 export class Transport {
   readonly #credentials: Credentials;
   readonly #options: DialOptions;
-  /** Ends dialling when the transport closes. */
+  /** Aborts dialling when the transport closes. */
   readonly #closing = new AbortController();
-  /** All that may still hold a socket: the current connection and those that drain. */
+  /** Connections that may still hold a socket: the current one and those that drain. */
   readonly #open = new Set<Connection>();
   #current: { endpoint: Endpoint; connection: Connection } | undefined;
   #dialling: { endpoint: Endpoint; promise: Promise<Connection> } | undefined;
@@ -43,7 +43,7 @@ export class Transport {
   }
 
   /**
-   * The answer's head, whatever its status. After a 401 the credentials are read again, and if they changed the request is sent once more.
+   * Returns status and headers, whatever the status. After a 401 the credentials are read again, and if they changed the request is sent once more.
    * @throws {BrokenConnection} {DialError} {ClosedError} {ActionError} (unusable credentials), or the reason of the request's signal
    */
   async request(request: TransportRequest): Promise<TransportResponse> {
@@ -56,7 +56,7 @@ export class Transport {
     return this.#send(request, fresh);
   }
 
-  /** An exec program may hang: the request's deadline counts for it too, and it is not the server that did not answer. */
+  /** An exec program may hang: the request's deadline covers it too, and the error must not blame the server. */
   async #identity(force: boolean, signal: AbortSignal): Promise<Identity> {
     try {
       return await unlessAborted(this.#credentials.identity(force), signal);
@@ -71,7 +71,7 @@ export class Transport {
     return this.#closing.signal.aborted;
   }
 
-  /** Ends every connection; requests under way fail. */
+  /** Closes every connection; pending requests fail. */
   close(): void {
     this.#closing.abort(new ClosedError('the client is closed'));
     for (const connection of this.#open) connection.destroy();
@@ -109,7 +109,7 @@ export class Transport {
       const done = () => {
         if (this.#dialling === dialling) this.#dialling = undefined;
       };
-      // Those who wait for it hear of its failure; this chain only clears up.
+      // The waiting requests get its failure; this chain only cleans up.
       void dialling.promise.catch(() => {}).finally(done);
     }
     return unlessAborted(this.#dialling.promise, signal);
@@ -121,7 +121,7 @@ export class Transport {
       connection.destroy();
       this.#closing.signal.throwIfAborted();
     }
-    // The last one drains: its requests finish, new ones come here.
+    // The previous connection drains: its requests finish, new requests use this one.
     this.#current?.connection.retire();
     this.#current = { endpoint, connection };
     this.#open.add(connection);
@@ -130,7 +130,7 @@ export class Transport {
   }
 }
 
-/** HTTP/1.1 connects while it sends: a refusal there is the server's state, and asking again at once changes nothing. */
+/** HTTP/1.1 connects while it sends: a failure to connect is the server's state, and an immediate retry does not help. */
 function isConnectFailure(error: BrokenConnection): boolean {
   const { cause } = error;
   if (cause instanceof DialError) return true;
@@ -170,14 +170,14 @@ export async function dial(endpoint: Endpoint, options: DialOptions, signal: Abo
     metrics?.dialled({ host, result: 'error' });
     throw error;
   }
-  // Loaded for the servers that need it: most agents never do.
+  // Loaded on demand: most agents never need it.
   const { Http1Connection } = await import('./http1-connection.ts');
   return Http1Connection.open(endpoint, http1, (over) => openSocket(secure, ['http/1.1'], connectTimeoutMs, over));
 }
 
 /**
- * What a failed call throws: errors that already say everything stay as they are, everything below them becomes a TransportError with a remedy.
- * @param signal - the caller's; once it aborted its reason is the answer
+ * The error of a failed call: complete errors stay as they are, lower-level errors become a TransportError with a hint.
+ * @param signal - the caller's; once aborted, its reason is returned
  */
 export function transportErrorFrom(error: unknown, call: Call, signal: AbortSignal | undefined): unknown {
   if (signal?.aborted) return signal.reason;
@@ -199,7 +199,7 @@ function explain(error: unknown): { problem: TransportProblem; hint: string } {
     if (at instanceof ProxyError) return { problem: 'unreachable', hint: `${at.message}; check proxy-url and the proxy variables` };
     const code = errorCode(at) ?? firstCodeOf(at);
     if (code === undefined) continue;
-    // The name and the authority are right then.
+    // In this case name and authority are right.
     if (code === 'CERT_NOT_YET_VALID' || code === 'CERT_HAS_EXPIRED')
       return {
         problem: 'tls',

@@ -10,7 +10,7 @@ export interface Pace {
   expirations: number;
 }
 
-/** How one list or watch request went, and events on the way. */
+/** The result of a list or watch request, or an event during it. */
 export type Turn =
   | { kind: 'listed' }
   /** An event or a bookmark came. */
@@ -22,16 +22,15 @@ export type Turn =
 export const freshPace: Pace = { failures: 0, expirations: 0 };
 
 const LIMITS: BackoffLimits = { base: 500, cap: 30_000 };
-/** A `Retry-After` beyond this is not believed: a mistaken one must not make a node deaf. */
+/** A longer `Retry-After` is cut to this: a wrong value must not keep a node from its assignments. */
 const MAX_RETRY_AFTER: Millis = 5 * 60_000;
-/** Reconnecting at once to a server that hangs up at once is a busy loop: an end before this counts as a failure. */
+/** A watch that ends sooner counts as a failure: reconnecting at once to a server that ends every watch at once would be a busy loop. */
 const SHORTEST_WATCH: Millis = 1_000;
-/** A watch that stood this long shows that the server was well, even if it had nothing to tell. */
+/** A watch that lasted this long shows that the server was healthy, even without an event. */
 const PROVEN_WATCH: Millis = 30_000;
 
 /**
- * What to wait before the next request, in ms.
- * The first 410 lists again at once: it is what a restarted server says to everyone. Only 410 after 410 backs off.
+ * The wait before the next request, in ms. The first 410 lists again at once: a restarted server answers it to every client. Only 410 after 410 backs off.
  */
 export function pace(before: Pace, turn: Turn, random: Random): { pace: Pace; waitMs: Millis } {
   switch (turn.kind) {
@@ -62,7 +61,7 @@ function failed(before: Pace, retryAfterMs: Millis, random: Random): { pace: Pac
 /** The server ends a watch after 5 to 10 minutes, so that clients spread over its replicas again. */
 const WATCH_SECONDS = { least: 300, spread: 300 };
 
-/** One list or watch request, and what a failure of it leads to. Both return ms to wait before the next request. */
+/** One list or watch request, and the handling of its failure. Both return ms to wait before the next request. */
 export interface WatchRequests {
   /** @param from - when the request began, on the monotonic clock */
   next(from: Millis): Promise<Millis>;
@@ -129,7 +128,7 @@ export class WatchLoop {
   }
 }
 
-/** Carries what a handler threw past the retries: our own mistake is not the server's. */
+/** Carries a handler's error past the retries: a bug of the handler is not a failure of the server. */
 class HandlerFailure extends Error {
   override name = 'HandlerFailure';
 }
@@ -152,7 +151,7 @@ export async function handledAsync(call: () => Promise<void>): Promise<void> {
   }
 }
 
-/** A client takes what is thrown while it reads for its own failure, and wraps it. */
+/** A client wraps an error that is thrown while it reads, as if it were its own failure. */
 function handlerFailureIn(error: unknown): HandlerFailure | undefined {
   for (let at = error; at instanceof Error; at = at.cause) if (at instanceof HandlerFailure) return at;
   return undefined;

@@ -9,28 +9,28 @@ import { isExpired, isUnanswered, TransportError } from './errors.ts';
 import { handled, WatchLoop } from './watch-loop.ts';
 
 /**
- * Where a list-and-watch loop stands.
+ * The state of a list-and-watch loop.
  *
  * relisting --listed--> watching                 relisting --anything else--> relisting
  * watching --changed, bookmark--> watching, at the newer version
  * watching --expired (410), too-large--> relisting   watching --closed, failed--> watching, at the same version
- * watching --cut--> relisting                     a server whose store was restored would tell nothing until its versions catch up
+ * watching --cut--> relisting                     a server with a restored store would send nothing until its versions catch up
  *
- * The driver lists or watches as the state says, waits between failures, and does not choose edges.
+ * The driver lists or watches according to the state, waits after failures, and does not choose edges.
  */
-/** `cut`: a watch was cut before; that the list succeeds does not make the next wait shorter */
+/** `cut`: the watch was cut before; the success of the list does not reset the backoff */
 export type Watch = { at: 'relisting'; cut?: true } | { at: 'watching'; rv: string };
 
 export type Saw =
   | { kind: 'listed'; rv: string }
-  /** An event, or a bookmark; without a version it moves nothing. */
+  /** An event, or a bookmark; without a version it changes nothing. */
   | { kind: 'changed' | 'bookmark'; rv: string | undefined }
   | { kind: 'expired' }
-  /** The next event has more in it than a client takes: every watch from this version would begin with it again. */
+  /** The next event is larger than the client accepts: every watch from this version would begin with it again. */
   | { kind: 'too-large' }
   /** The server ended the watch, as it does every few minutes. */
   | { kind: 'closed' }
-  /** No server answers any more: it may have been stopped, and its store set back. */
+  /** The server does not answer: it may have been stopped and its store restored. */
   | { kind: 'cut' }
   | { kind: 'failed' };
 
@@ -54,27 +54,27 @@ export function next(state: Watch, saw: Saw): Watch {
   }
 }
 
-/** What is known of one object: nothing yet, that it is not there, or which version of which object. */
+/** What is known of one object: nothing yet, that it does not exist, or its UID and version. */
 export type Known = 'unknown' | 'absent' | { uid: string | undefined; rv: string | undefined };
 
-/** Whether `object` (undefined: it is not there) is news to someone who knows `known`, and what is known after it. */
+/** Whether `object` (undefined: it does not exist) differs from `known`, and what is known after it. */
 export function learn(known: Known, object: KubeObject | undefined): { known: Known; news: boolean } {
   if (object === undefined) return { known: 'absent', news: known !== 'absent' };
   const { uid, resourceVersion: rv } = object.metadata;
-  // Without a version nothing can be compared: better said twice than not at all.
+  // Without a version nothing can be compared: a repeated report is better than none.
   const isSame = typeof known === 'object' && rv !== undefined && known.rv === rv && known.uid === uid;
   return { known: { uid, rv }, news: !isSame };
 }
 
-/** What a single-object watch knows. `undefined` object: the server says that it does not exist. */
+/** The state that a single-object watch reports. `undefined` object: the server confirmed that it does not exist. */
 export interface Seen<T extends KubeObject> {
   object: T | undefined;
 }
 
 export interface ObjectWatchHandlers<T extends KubeObject> {
-  /** The first complete list, and every change after it (also "gone" and "back"). Unchanged resourceVersions are not repeated, but by the list after a cut. */
+  /** Called for the first list, and for every change after it (also deleted and recreated). Only the list after a cut repeats an unchanged resourceVersion. */
   onSeen(seen: Seen<T>): void;
-  /** A failure that the watch survives; it backs off and tries again. `failures` counts in a row. */
+  /** A failure that the watch survives; it backs off and retries. `failures` is the number of consecutive ones. */
   onFailure?(error: unknown, failures: number): void;
 }
 
@@ -131,7 +131,7 @@ class ObjectWatch<T extends KubeObject> {
     const { items, metadata } = await this.#deps.client.list<T>(this.#resource, this.#query(), { signal: this.#signal });
     if (this.#signal.aborted) return 0;
     const wasCut = this.#state.at === 'relisting' && this.#state.cut === true;
-    // A store that was set back counts up again: the version that is known may have another content by now.
+    // A restored store uses versions again: the known version may have other content by now.
     if (wasCut && typeof this.#known === 'object') this.#known = 'unknown';
     this.#tell(items.find((item) => this.#isOurs(item)));
     this.#saw({ kind: 'listed', rv: metadata.resourceVersion ?? '' });
@@ -158,13 +158,13 @@ class ObjectWatch<T extends KubeObject> {
       case 'ADDED':
       case 'MODIFIED':
       case 'DELETED':
-        // A server that overlooks the field selector sends everybody's events.
+        // A server that ignores the field selector sends the events of all objects.
         if (this.#isOurs(object)) this.#tell(type === 'DELETED' ? undefined : object);
         return this.#saw({ kind: 'changed', rv });
       case 'BOOKMARK':
         return this.#saw({ kind: 'bookmark', rv });
       case 'ERROR':
-        return; // the client throws it
+        return; // the client throws such events
       default:
         return unreachable(type);
     }

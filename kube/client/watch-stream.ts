@@ -5,16 +5,17 @@ import type { KubeObject } from '../api/object.ts';
 import type { WatchEvent } from './client.ts';
 
 const NEWLINE = 0x0a;
-// One for all lines: each call of `decode` resets it, and making a decoder costs more than decoding a line.
+// Shared by all lines: `decode` resets its state, and constructing a decoder costs more than decoding a line.
 const utf8 = new TextDecoder('utf-8', { fatal: true });
 const types: ReadonlySet<unknown> = new Set(['ADDED', 'MODIFIED', 'DELETED', 'BOOKMARK']);
 
 /**
  * The events in a watch's body: one JSON text per line, cut anywhere by the network. Ends when the body does.
  * @param longestLine - bytes; a server that never ends its line cannot exhaust memory
- * @param options - stripManagedFields: without `metadata.managedFields`, as far as they are where servers write them; skipped: called for each line that is too
- * long or has too many values, which is left out then
- * @throws {ApiError} for an ERROR event; {TransportError} for a line that is no event, is too long or has too many values without `skipped`, or is cut off by the body's end
+ * @param options - stripManagedFields: without `metadata.managedFields`, if they are where servers write them; skipped: called in place of the event for each
+ * line that is too long or has too many values
+ * @throws {ApiError} for an ERROR event; {TransportError} for a line that is not an event, is too long or has too many values without `skipped`, or is cut
+ * off by the body's end
  */
 export async function* decodeWatch<T extends KubeObject>(
   body: AsyncIterable<Uint8Array>,
@@ -61,8 +62,8 @@ export async function* decodeWatch<T extends KubeObject>(
   if (head !== undefined) throw new TransportError(call, 'cut', { hint: 'the watch ended in the middle of an event' });
   const rest = Buffer.concat(parts);
   if (isBlank(rest)) return;
-  if (hasTooManyValues(rest)) throw tooMany(call); // whether it is whole is not worth the turn
-  // Without its newline a line may still be whole: some servers leave out the last one.
+  if (hasTooManyValues(rest)) throw tooMany(call); // too large to parse only to see whether it is complete
+  // A line without its newline may still be complete: some servers omit the last newline.
   let last: unknown;
   try {
     last = parse(rest);
