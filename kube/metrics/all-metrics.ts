@@ -20,7 +20,7 @@ export interface AllMetrics {
   meters: Meters;
 }
 
-/** Everything that a process of controllers counts, in one registry. */
+/** All metrics of a controller process, in one registry. */
 export function allMetrics(): AllMetrics {
   const registry = new Registry();
   processMetrics(registry);
@@ -45,7 +45,7 @@ function meters(registry: Registry): Meters {
       labelNames,
       registers,
       collect: () => {
-        // Values that are there no longer go: labels may be named by users.
+        // Series that `read` no longer returns are removed: users may name label values.
         made.reset();
         for (const { labels, value } of read()) made.set(labels, value);
       },
@@ -71,8 +71,8 @@ function meters(registry: Registry): Meters {
 }
 
 /**
- * What every exporter says of its process, read at each scrape. By hand: prom-client's own set starts an event loop monitor and an observer of
- * garbage collections that nothing can end, and brings a tracing library along.
+ * The usual metrics of a process, read at each scrape. Not prom-client's own set: that starts an event loop monitor and an observer of garbage collections
+ * that cannot be stopped, and loads a tracing library.
  */
 export function processMetrics(registry: Registry, files: ProcessFiles = procFiles): void {
   const registers = [registry];
@@ -119,7 +119,7 @@ export function processMetrics(registry: Registry, files: ProcessFiles = procFil
   );
 }
 
-/** Share of time since the last scrape in which the event loop was busy: 1 means that everything waits. */
+/** Share of time since the last scrape in which the event loop was busy: 1 means that it is saturated. */
 function eventLoop(registers: Registry[]): void {
   let last = performance.eventLoopUtilization();
   const made = new Gauge({
@@ -134,7 +134,7 @@ function eventLoop(registers: Registry[]): void {
   });
 }
 
-/** Where Linux tells of a process; undefined where it does not. */
+/** Values from /proc; undefined where there is none. */
 interface ProcessFiles {
   status: () => string | undefined;
   limits: () => string | undefined;
@@ -144,7 +144,7 @@ interface ProcessFiles {
 const procFiles: ProcessFiles = {
   status: () => orNothing(() => readFileSync('/proc/self/status', 'utf8')),
   limits: () => orNothing(() => readFileSync('/proc/self/limits', 'utf8')),
-  // One of them is the one that reads the directory.
+  // One of the descriptors is the one that reads this directory.
   descriptors: () => orNothing(() => readdirSync('/proc/self/fd').length - 1),
 };
 

@@ -3,10 +3,10 @@ import type { ReflectorMetrics } from '../cache/failure-log.ts';
 import type { InformerOptions } from '../cache/shared-informer.ts';
 import type { RestMetrics } from '../client/requests.ts';
 
-/** From 5 ms to a minute, as client-go has them. */
+/** From 5 ms to a minute, as in client-go. */
 const REQUEST_SECONDS = [0.005, 0.025, 0.1, 0.25, 0.5, 1, 2, 4, 8, 15, 30, 60];
 
-/** `rest_client_*` as Kubernetes' own components name them, and what happens to connections under names of ours. */
+/** `rest_client_*` as Kubernetes' own components name them, and metrics of connections under our own names. */
 export function restMetrics(registry: Registry): RestMetrics {
   const registers = [registry];
   const requests = new Counter({
@@ -58,13 +58,13 @@ export function restMetrics(registry: Registry): RestMetrics {
 }
 
 const SHORT_WATCH_MS = 1_000;
-/** Of lists, and of watches, which last for minutes. */
+/** For lists, and for watches, which last for minutes. */
 const SECONDS = [0.005, 0.025, 0.1, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300, 600, 900];
 const COUNTS = [1, 10, 100, 500, 1_000, 5_000, 10_000, 50_000, 100_000, 500_000];
 
 /**
  * The `reflector_*` metrics under the names that client-go gave them; durations and sizes are histograms, so that they can be summed over processes.
- * One for a registry: the caches of a process differ in the label `name`.
+ * One per registry: the caches of a process differ in the label `name`.
  */
 export function reflectorMetrics(registry: Registry): (name: string) => ReflectorMetrics {
   const base = { labelNames: ['name'] as const, registers: [registry] };
@@ -102,7 +102,7 @@ export function reflectorMetrics(registry: Registry): (name: string) => Reflecto
         watchItems.observe(label, events);
       },
       reached(seen) {
-        // Versions are opaque; those that are numbers are worth a line.
+        // Versions are opaque; only numeric ones are exported.
         if (/^\d+$/.test(seen)) version.set(label, Number(seen));
       },
       failed: () => failures.inc(label),
@@ -110,7 +110,7 @@ export function reflectorMetrics(registry: Registry): (name: string) => Reflecto
   };
 }
 
-/** Handlers that write to cached objects. client-go panics on them and has no metric for it, so these names are ours. */
+/** Errors of handlers, such as writes to cached objects. client-go panics on them and has no metric for it, so these names are ours. */
 export function informerMetrics(registry: Registry): Required<Pick<InformerOptions, 'onHandlerFailure' | 'onIndexFailure'>> {
   const registers = [registry];
   const handlers = new Counter({

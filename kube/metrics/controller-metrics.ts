@@ -4,13 +4,13 @@ import type { ElectionMetrics } from '../election/election.ts';
 import type { OwnWritesMetrics } from '../controller/own-writes.ts';
 import type { QueueGauges, QueueMetrics } from '../queue/work-queue.ts';
 
-// From 10 ns to 10 s, each ten times the one before. Multiplied up as Kubernetes does it, so that the odd 9.999999999999999e-6 is the same one.
+// From 10 ns to 10 s, each ten times the one before. Computed by multiplication as in Kubernetes, so that the bucket 9.999999999999999e-6 is the same.
 const buckets: number[] = [];
 for (let bound = 10e-9; buckets.length < 10; bound *= 10) buckets.push(bound);
 
 /**
- * The `workqueue_*` metrics under the names, labels, help and buckets of Kubernetes' own components. Gauges are read at each scrape, so nothing
- * ticks in between. One for a registry: all queues of a process share the names and differ in the label.
+ * The `workqueue_*` metrics under the names, labels, help and buckets of Kubernetes' own components. Gauges are read at each scrape, so no timer runs in
+ * between. One per registry: all queues of a process share the names and differ in the label.
  */
 export function queueMetrics(registry: Registry): QueueMetrics {
   const queues = new Map<string, QueueGauges>();
@@ -90,7 +90,7 @@ export function ownWritesMetrics(registry: Registry, subsystem: string): OwnWrit
   return { heldBack: () => skips.inc(), gaveUp: () => overdue.inc() };
 }
 
-/** Upstream counts nothing of its event recorder, so these names are ours. */
+/** Upstream has no metrics of its event recorder, so these names are ours. */
 export function eventMetrics(registry: Registry): EventMetrics {
   const registers = [registry];
   const sent = new Counter({
@@ -117,7 +117,7 @@ export function eventMetrics(registry: Registry): EventMetrics {
 
 const grouping = "'name' is the string used to identify the lease. Please make sure to group by name.";
 
-/** `leader_election_*` under the names that Kubernetes' own components have. */
+/** `leader_election_*` under the names of Kubernetes' own components. */
 export function electionMetrics(registry: Registry): ElectionMetrics {
   const registers = [registry];
   const status = new Gauge({

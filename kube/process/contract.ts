@@ -13,49 +13,49 @@ import type { Dump } from '../serving/debug.ts';
 import type { OwnWritesMetrics } from '../controller/own-writes.ts';
 import type { LeaseOptions } from './leadership.ts';
 
-/** Something that runs for as long as the process leads: mostly a controller. */
+/** Something that runs as long as the process leads: usually a controller. */
 export interface Runnable {
   /** For the log. */
   name: string;
-  /** Ends soon after the signal aborts; may end before, when its work is done. What it throws ends the process with 1. */
+  /** Resolves soon after the signal aborts; may resolve before, when its work is done. An error ends the process with exit code 1. */
   run(signal: AbortSignal): Promise<void>;
 }
 
-/** Makes the controllers: which caches they need, and what to run. Called once. @returns what runs once every cache has synced and the lease is held */
+/** Makes the controllers and requests their caches. Called once. @returns what runs once every cache has synced and the lease is held */
 export type Setup = (runtime: Runtime) => readonly Runnable[];
 
 export interface ProcessOptions {
-  /** User agent, and who reports the events on the lease: `dkc-controllers`. */
+  /** User agent, and reporting component of the events on the lease: `dkc-controllers`. */
   name: string;
   access: ClusterAccess | AccessSource;
-  /** false: works at once, and beside others. */
+  /** false: works at once, without excluding other processes. */
   leaderElect: false | LeaseOptions;
   /** `HOST:PORT` of `/metrics`, `/healthz` and `/readyz`, port 0 for a free one; '' serves nothing. */
   metricsAddress: string;
   /** Serves profiles and dumps of queues and caches under `/debug` as well; on loopback only. @default false */
   debug?: boolean;
-  /** Shows every object to its controller again so often, and up to twice as seldom, in ms. @default 0, never */
+  /** Resync: every object is passed to its controller again every one to two times this long, in ms. @default 0, never */
   resyncMs?: Millis;
   /** Objects in each page of a list. @default 500 */
   pageSize?: number;
-  /** Calls that change something, under way at once; beyond 80 newer servers take no more on one connection. @default 50 */
+  /** Concurrent write calls; at most 80, since newer servers limit the streams of one connection. @default 50 */
   writesAtOnce?: number;
-  /** How many events may wait, and how many are sent at once. @default 1000, and one after the other */
+  /** How many events may wait, and how many are sent at once. @default 1000, and one at a time */
   events?: { capacity?: number; atOnce?: number };
-  /** What else has to be well before `/readyz` says ok. @default nothing */
+  /** Further checks that `/readyz` requires to pass. @default none */
   ready?: readonly Check[];
   /**
-   * Called before anything is known of the cluster; or `discover` asks the server what has to be known before, and gives what is called then. What
-   * `discover` throws has it called again, later each time; meanwhile the process serves, is not ready, and takes no lease.
+   * Called before anything is known about the cluster; or `discover` queries the server first and returns the setup to call. When `discover` throws, it is
+   * called again with backoff; until it succeeds the process serves, is not ready, and takes no lease.
    */
   setup: Setup | { discover: (client: Client, signal: AbortSignal) => Promise<Setup> };
-  /** For the ready line: every cache has synced and the lease is held. Once at most. */
+  /** For the ready line: every cache has synced and the lease is held. Called at most once. */
   onReady?: (facts: { metrics: string | undefined }) => void;
-  /** Why the exit code is going to be 1. Once at most, with the first reason; the log has it as well. */
+  /** Called at most once, with the first reason for exit code 1; the log has it as well. */
   onFailed?: (facts: { part: string; error: unknown }) => void;
 }
 
-/** What a process needs to be given. */
+/** The environment of a process. */
 export interface World {
   clock: Clock;
   random: Random;
@@ -64,26 +64,26 @@ export interface World {
   signal: AbortSignal;
   /** @default over the network */
   createClient?: (access: AccessSource, options: ClientOptions) => Client;
-  /** Who it is in a lease; new in each process. @default `HOST_UUID` */
+  /** The holder identity in the lease; new in each process. @default `HOST_UUID` */
   identity?: () => string;
   /** In events, as a part of `reportingInstance`. @default the machine's */
   hostName?: string;
 }
 
-/** What controllers are made with. */
+/** What controllers are built from. */
 export interface Runtime {
-  /** With leader election, writes are refused (`NotLeaderError`) unless leadership is certain; reads always pass. */
+  /** With leader election, writes are rejected (`NotLeaderError`) unless leadership is certain; reads always pass. */
   client: Client;
-  /** Say in `setup` which kinds are needed; the process runs them. */
+  /** Request the needed caches in `setup`; the process runs them. */
   informers: Pick<Informers, 'of' | 'settled' | 'whenSettled'>;
   /**
-   * @param component - who reports: `daemonset-controller`
-   * @param instance - which process of it, as `reportingInstance`. @default ''
+   * @param component - the reporting component: `daemonset-controller`
+   * @param instance - the process of that component, as `reportingInstance`. @default ''
    */
   events: (component: string, instance?: string) => EventRecorder;
-  /** Of the machine that this process runs on. */
+  /** Name of the machine that this process runs on. */
   hostName: string;
-  /** A queue that is counted, and shown by `--debug`. @throws {RangeError} for a name that is taken */
+  /** A queue with metrics, shown by `--debug`. @throws {RangeError} for a name that is taken */
   queue: (name: string, limits?: RateLimits) => WorkQueue;
   meters: Meters;
   /** Shows something of the process under `/debug/NAME`, where `debug` is on. @throws {RangeError} for a name that is taken */
@@ -95,19 +95,19 @@ export interface Runtime {
 
 export type Labels = Record<string, string | number>;
 
-/** What a controller counts by itself, without knowing who reads it. Each name once in a process: the second time throws. */
+/** A controller's own metrics, independent of the registry. Each name may be used once in a process: the second use throws. */
 export interface Meters {
   /** @param subsystem - the controller, as upstream spells it: `daemonset_controller` */
   ownWrites(subsystem: string): OwnWritesMetrics;
   /** @returns adds `by`, 1 by default */
   counter(name: string, help: string, labelNames?: readonly string[]): (labels?: Labels, by?: number) => void;
-  /** @param read - asked at each scrape; cheap */
+  /** @param read - called at each scrape; cheap */
   gauge(name: string, help: string, read: () => number): void;
-  /** One gauge with a value for each value of a label. @param read - asked at each scrape; cheap */
+  /** One gauge with a value for each value of a label. @param read - called at each scrape; cheap */
   gauges(name: string, help: string, labelName: string, read: () => Readonly<Record<string, number>>): void;
-  /** One gauge with a series for each set of labels that `read` returns: what it returns no longer goes. @param read - asked at each scrape; cheap */
+  /** One gauge with a series for each set of labels that `read` returns; other series are removed. @param read - called at each scrape; cheap */
   series(name: string, help: string, labelNames: readonly string[], read: () => readonly { labels: Labels; value: number }[]): void;
-  /** @returns takes one more value */
+  /** @returns observes one value */
   histogram(
     name: string,
     help: string,

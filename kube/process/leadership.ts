@@ -8,17 +8,17 @@ import type { Client } from '../client/client.ts';
 import type { Outage } from '../cache/failure-log.ts';
 import type { World } from './contract.ts';
 
-/** Which Lease to lead by. */
+/** The Lease of the election, and its times. */
 export type LeaseOptions = ElectionOptions['lease'] & Pick<ElectionOptions, 'leaseDurationMs' | 'renewDeadlineMs' | 'retryPeriodMs'>;
 
-/** The election of a process with what belongs to it: its own connection, and events on the Lease. */
+/** The election of a process, with its own connection and the events on the Lease. */
 export class Leadership {
   readonly #identity: string;
   readonly #client: Client;
   readonly #announcer: EventSender;
   readonly #election: LeaderElection;
 
-  /** @param client - for the Lease alone, so that no renewal waits behind a long list; closed with this */
+  /** @param client - for the Lease only, so that no renewal waits behind a long list; closed by `close` */
   constructor(
     { namespace, name, ...times }: LeaseOptions,
     options: Pick<World, 'clock' | 'random' | 'log'> & {
@@ -32,7 +32,7 @@ export class Leadership {
     const { component, identity, client, metrics, outage, clock, random, log } = options;
     this.#identity = identity;
     this.#client = client;
-    // Not fenced: it tells who leads, which is true even when nobody may write.
+    // Not fenced: its events name the leader, which is also right when this process may not write.
     this.#announcer = new EventSender({ client, clock, random, log });
     const recorder = this.#announcer.recorder(component);
     this.#election = new LeaderElection({
@@ -49,17 +49,17 @@ export class Leadership {
     });
   }
 
-  /** `client` as those use it who write as leader. */
+  /** `client` for writes as leader. */
   fence(client: Client): Client {
     return fenced(client, this.#election);
   }
 
-  /** Why it could not lead even if the lease were free, and what to grant. undefined: nothing is known to be in its way. */
+  /** Why this process could not lead even if the lease were free, and what to grant; undefined where nothing is known to prevent it. */
   get refusal(): string | undefined {
     return this.#election.refusal;
   }
 
-  /** Who leads, for people. */
+  /** The leader, for people. */
   describe(): string {
     const { holder, refusal } = this.#election;
     if (refusal !== undefined) return refusal;
@@ -67,7 +67,7 @@ export class Leadership {
     return holder === this.#identity ? `this process is the leader, as ${holder}` : `standing by for ${holder}`;
   }
 
-  /** Resolves once we lead; rejects with the signal's reason. */
+  /** Resolves once this process leads; rejects with the signal's reason. */
   async whenLeading(signal: AbortSignal): Promise<void> {
     const won = await unlessAborted(this.#election.whenLeading(), signal);
     if (!won) throw new ActionError('elect', 'this process', { hint: 'the election ended before' });
@@ -78,7 +78,7 @@ export class Leadership {
     return this.#election.run(signal);
   }
 
-  /** After `run`. @param lost - then pending events are not waited for: the new leader sends its own */
+  /** Call it after `run`. @param lost - pending events are dropped: the new leader sends its own */
   async close(lost: boolean): Promise<void> {
     await this.#announcer.close(lost ? AbortSignal.abort() : new AbortController().signal);
     await this.#client.close();

@@ -14,7 +14,7 @@ import type { Client } from '../client/client.ts';
 import type { RateLimits } from '../queue/rate-limit.ts';
 import type { ProcessOptions, Runtime, World } from './contract.ts';
 
-/** What a process is made of. Nothing of it does anything yet. */
+/** The parts of a process. None of them runs yet. */
 export interface Parts {
   metrics: AllMetrics;
   /** The connection of caches and controllers. */
@@ -22,7 +22,7 @@ export interface Parts {
   informers: Informers;
   queues: Queues;
   events: EventSender;
-  /** undefined: everybody may write. */
+  /** undefined: no election, every process may write. */
   leadership: Leadership | undefined;
   runtime: Runtime;
   /** What `--debug` shows, by name. */
@@ -111,7 +111,7 @@ class Queues {
     return queue;
   }
 
-  /** Takes no more keys and ends all waits for one: also a queue that nobody ran leaves no timer behind. */
+  /** Shuts down all queues, so that a queue without workers leaves no timer behind either. */
   shutDown(): void {
     for (const queue of this.#queues.values()) queue.shutDown();
   }
@@ -120,8 +120,8 @@ class Queues {
     [...this.#queues].map(([name, { length, processing, delayed, failing }]) => ({ name, ready: length, processing, delayed, failing }));
 }
 
-/** What the kernel calls this machine. */
+/** This machine's name, from the kernel. */
 const thisHost = (): string => hostname();
 
-/** Who we are in a lease: `hostname_uuid`, new with every call, so that a restarted process never takes its predecessor for itself. */
+/** The holder identity in a lease: `hostname_uuid`, new with every call, so that a restarted process never mistakes its predecessor for itself. */
 export const newIdentity = (): string => `${hostname()}_${randomUUID()}`;

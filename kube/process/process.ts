@@ -8,12 +8,12 @@ import type { AccessSource } from '../client/access.ts';
 import type { ProcessOptions, Runnable, World } from './contract.ts';
 
 /**
- * Runs controllers until the signal aborts: serves what there is to see, asks the server what has to be known of it, fills the caches, waits for the
- * lease, and runs what `setup` made. It serves from the beginning: a process that waits for the API server is alive.
+ * Runs controllers until the signal aborts: serves metrics and checks, discovers the API, fills the caches, waits for the lease, and runs what `setup`
+ * returned. It serves from the beginning: a process that waits for the API server is alive.
  *
- * The end, in this order: controllers drain, their events are sent, the lease is released, caches, connections and serving close.
- * @returns the exit code: 0 when asked to end; 1 after the lease was lost, or something threw that must not
- * @throws {ActionError} before anything runs, when the access cannot be read or the address not be had
+ * On shutdown, in this order: controllers drain, their events are sent, the lease is released, caches, connections and serving close.
+ * @returns the exit code: 0 after the signal; 1 after the lease was lost, or an unexpected error
+ * @throws {ActionError} before anything runs, when the access cannot be read or the address cannot be bound
  * @throws what `setup` and `onReady` throw, after everything is closed
  * @see docs/process.md
  */
@@ -65,7 +65,7 @@ function serve(
   });
 }
 
-/** What goes on in a process, and in which order it ends. */
+/** The running parts of a process, and the order in which they end. */
 class Process {
   readonly #parts: Parts;
   readonly #log: Log;
@@ -97,14 +97,14 @@ class Process {
     this.#working.abort(reason);
   }
 
-  /** A standby fills its caches as well: it takes over in the time that a lease takes. */
+  /** A standby fills its caches as well, so a takeover takes only as long as the lease. */
   begin(): void {
     const { informers } = this.#parts;
     this.#caches = informers.run(this.#caching.signal).catch((error: unknown) => this.#fail('caches', error));
     this.#election = this.#elect().catch((error: unknown) => this.#fail('leader election', error));
   }
 
-  /** Resolves once every cache has synced and the lease is held: true; or false when the process is to end before that. */
+  /** Resolves to true once every cache has synced and the lease is held, or to false when the process has to end before that. */
   async mayWork(): Promise<boolean> {
     const { informers, leadership } = this.#parts;
     const { signal } = this.#working;
@@ -116,7 +116,7 @@ class Process {
     return !signal.aborted;
   }
 
-  /** Resolves when the process is to end and everything has ended. */
+  /** Resolves when the process has to end and every runnable has ended. */
   async work(runnables: readonly Runnable[]): Promise<void> {
     const { signal } = this.#working;
     const run = async (runnable: Runnable): Promise<void> => {

@@ -11,7 +11,7 @@ const RETRY = { base: 500, cap: 15_000 };
 /** Texts that differ by a number each time must not fill the log. */
 const MAX_TEXTS = 5;
 
-/** What a process has to ask its server before it knows which caches to fill. It asks until it is answered: a server may come later than its clients. */
+/** API discovery: what a process has to learn from its server before it can choose its caches. Retries until the server answers, which may start later. */
 export class Discovery {
   readonly #setup: ProcessOptions['setup'];
   readonly #world: Pick<World, 'clock' | 'random' | 'log'>;
@@ -25,7 +25,7 @@ export class Discovery {
     this.#isOver = typeof setup === 'function';
   }
 
-  /** Fails until the server has answered. undefined: there is nothing to ask. */
+  /** Fails until discovery has succeeded. undefined: nothing to discover. */
   get check(): Check | undefined {
     if (typeof this.#setup === 'function') return undefined;
     return {
@@ -35,14 +35,13 @@ export class Discovery {
     };
   }
 
-  /** Whether caches are chosen, or can be at once. */
+  /** Whether the caches are chosen, or can be chosen at once. */
   get isOver(): boolean {
     return this.#isOver;
   }
 
   /**
-   * What chooses caches, once the server has said what it serves. Says why it waits when that is news, not at each try.
-   * @returns undefined: the signal aborted before
+   * Returns the setup once discovery has succeeded. Logs each reason to wait once, not at each try. @returns undefined: the signal aborted before
    */
   async setup(client: Client, signal: AbortSignal): Promise<Setup | undefined> {
     const { clock, random, log } = this.#world;
@@ -76,12 +75,12 @@ export class Discovery {
   }
 }
 
-/** How long a cache may be kept from its server before a restart is worth a try. */
+/** How long a cache may fail before a restart is worth a try. */
 const MAX_TROUBLE_MS: Millis = 5 * 60_000;
 
 /**
- * What `/healthz` is made of: a cache that could not list or watch for 5 minutes on end. A process that decides on a state that old is better restarted
- * than left alone, since what keeps it from its server may be its own.
+ * The checks of `/healthz`: fails when a cache could not list or watch for 5 minutes without a break. A process that decides on such a stale state is better
+ * restarted, since the cause may be in the process itself.
  */
 export function healthChecks(informers: Pick<Informers, 'troubled'>): Check[] {
   const stuck = (): string | undefined => {
@@ -92,9 +91,9 @@ export function healthChecks(informers: Pick<Informers, 'troubled'>): Check[] {
 }
 
 /**
- * What `/readyz` is made of. A standby is ready, as that of Kubernetes' own components is: it has its caches and takes over in a moment, and a
- * rollout that waits for readiness would otherwise wait for the leader to go. So the leader check says who leads, and fails only where this process
- * never will: it may not read or write the lease.
+ * The checks of `/readyz`. A standby is ready, as in Kubernetes' own components: its caches are synced and it takes over quickly, and a rollout that waits
+ * for readiness would otherwise wait for the leader to exit. So the leader check shows the leader, and fails only where this process can never lead, since it
+ * may not read or write the lease.
  */
 export function readyChecks(
   informers: Pick<Informers, 'unsynced' | 'troubled'>,
@@ -109,7 +108,7 @@ export function readyChecks(
     : [...checks, { name: 'leader', problem: () => leadership.refusal, detail: () => leadership.describe() }];
 }
 
-/** Caches that are in trouble are named as well, synced or not: what is decided on them grows old. */
+/** Failing caches are named as well, even if synced: decisions on them are based on an old state. */
 function waitsFor({ unsynced, troubled }: Pick<Informers, 'unsynced' | 'troubled'>): string | undefined {
   const aging = troubled.filter(({ name }) => !unsynced.some((one) => one.name === name));
   const problems = [
@@ -119,7 +118,7 @@ function waitsFor({ unsynced, troubled }: Pick<Informers, 'unsynced' | 'troubled
   return problems.length === 0 ? undefined : problems.join('; ');
 }
 
-/** A server that is away fails all caches alike: that is said once. */
+/** An unreachable server fails all caches alike: the text is shown once for all. */
 function named(caches: readonly Waiting[]): string {
   const groups = Map.groupBy(caches, ({ problem }) => problem?.text.replace(/^Cannot [A-Z]+ \S+ /, ''));
   const texts = [...groups.values()].map(([first, ...alike]) => {

@@ -1,29 +1,29 @@
 import { describeError } from '../../base/errors.ts';
 import type { Log } from '../../base/log.ts';
 
-/** A health check. It answers at once from what is known: a probe sends no requests. */
+/** A health check. It returns at once, from memory: a probe sends no requests. */
 export interface Check {
   /** Lower case, as in `/readyz/NAME`. */
   name: string;
   /** @returns why it fails, for the log; undefined when it passes */
   problem: () => string | undefined;
-  /** Shown beside it in the list of checks, failed or not. Nothing secret: anyone who can connect reads it. @default nothing */
+  /** Shown next to the check in the list, failed or not. Must not be secret: anyone who can connect reads it. @default nothing */
   detail?: () => string;
 }
 
 export interface Verdict {
   ok: boolean;
-  /** What the prober reads. */
+  /** The response body. */
   text: string;
 }
 
-/** Runs named checks as Kubernetes' own servers do: the answer says which failed, and only the log why, unless a check has a `detail`. */
+/** Runs named checks as Kubernetes' own servers do: the response names the failed checks, and only the log has the reason, unless a check has a `detail`. */
 export class Checks {
   /** `healthz`, `readyz` or `livez`. */
   readonly #name: string;
   readonly #checks: readonly Check[];
   readonly #log: Log;
-  /** Those that failed when last asked: a probe comes every few seconds, a line only when something changes. */
+  /** Checks that failed at the last probe, with the reason: probes come every few seconds, and only changes are logged. */
   readonly #failing = new Map<string, string>();
 
   constructor(name: string, checks: readonly Check[], log: Log) {

@@ -1,12 +1,12 @@
 import type { Clock, Millis } from '../../base/clock.ts';
 import type { Answer } from './serve.ts';
 
-/** Facts that a person looks at, as JSON can say them: keys and counts, never contents. */
+/** Facts for people, as JSON: keys and counts, never contents of objects. */
 export type Dump = () => unknown;
 
 const MAX_PROFILE_S = 300;
 
-/** `/debug/`: what there is; `/debug/pprof/profile` and `/debug/pprof/heap` with `?seconds=N`; `/debug/NAME` of a dump. */
+/** `/debug/`: the list of endpoints; `/debug/pprof/profile` and `/debug/pprof/heap` with `?seconds=N`; `/debug/NAME` of a dump. */
 export async function debugAnswer(
   path: string,
   query: URLSearchParams,
@@ -42,7 +42,7 @@ async function profile(query: URLSearchParams, normal: number, take: (ms: Millis
 
 const json = (facts: unknown): Answer => ({ status: 200, type: 'application/json', text: `${JSON.stringify(facts, undefined, 1)}\n` });
 
-/** A profile is being taken; two at once would measure each other. */
+/** Another profile is running; two at once would measure each other. */
 class ProfileBusyError extends Error {
   override name = 'ProfileBusyError';
   constructor() {
@@ -52,7 +52,7 @@ class ProfileBusyError extends Error {
 
 type Post = (method: string, params?: object) => Promise<unknown>;
 
-/** Takes profiles of this process, one at a time. The inspector comes with the first one, and opens no port. */
+/** Takes profiles of this process, one at a time. The inspector is loaded with the first profile, and opens no port. */
 export class Profiler {
   readonly #clock: Pick<Clock, 'sleep'>;
   #isBusy = false;
@@ -72,8 +72,8 @@ export class Profiler {
   }
 
   /**
-   * Where memory that is taken in `ms`, and not given back by then, goes: a `.heapprofile`. No snapshot of the whole heap: that stands a large
-   * process still for longer than a lease lasts.
+   * Where memory is allocated during `ms` and not freed by then: a `.heapprofile`. Not a snapshot of the whole heap: that stops a large process for longer
+   * than a lease lasts.
    * @throws {ProfileBusyError}; the signal's reason
    */
   heap(ms: Millis, signal: AbortSignal): Promise<string> {
@@ -95,7 +95,7 @@ export class Profiler {
         const taken = await profile((method, params) => session.post(method, params));
         return JSON.stringify((taken as { profile: unknown }).profile);
       } finally {
-        session.disconnect(); // and whatever ran in it ends
+        session.disconnect(); // also ends a profile that still runs
       }
     } finally {
       this.#isBusy = false;

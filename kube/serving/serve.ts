@@ -12,11 +12,11 @@ export interface ServingOptions {
   /** `HOST:PORT`, port 0 for a free one; '' serves nothing. */
   address: string;
   registry: Pick<Registry, 'metrics' | 'contentType'>;
-  /** Fails while only a restart helps: served as `/healthz` and `/livez`. */
+  /** Fail when only a restart helps: served as `/healthz` and `/livez`. */
   health?: readonly Check[];
-  /** Fails while there is no work to be expected. */
+  /** Fail while the process cannot work. */
   ready?: readonly Check[];
-  /** Profiles and dumps under `/debug`. Only on loopback: they show what the process works on. @default false */
+  /** Profiles and dumps under `/debug`. Only on loopback: they show internal state. @default false */
   debug?: boolean;
   /** What `/debug/NAME` shows as JSON: caches, queues. */
   dumps?: Readonly<Record<string, Dump>>;
@@ -27,7 +27,7 @@ export interface ServingOptions {
 export interface Serving {
   /** `http://HOST:PORT`; undefined when nothing is served. */
   url: string | undefined;
-  /** Ends every connection. Twice is harmless. */
+  /** Closes every connection. May be called twice. */
   close(): Promise<void>;
 }
 
@@ -43,8 +43,8 @@ const SLOWEST_REQUEST: Millis = 10_000;
 const plain = 'text/plain; charset=utf-8';
 
 /**
- * Serves `/metrics`, `/healthz`, `/livez`, `/readyz` and, if asked, `/debug`. Reads nothing that a client sends but path and query.
- * @throws {ActionError} when the address cannot be had, or debugging would be open to others
+ * Serves `/metrics`, `/healthz`, `/livez`, `/readyz` and, if enabled, `/debug`. Reads nothing of a request but its path and query.
+ * @throws {ActionError} when the address cannot be bound, or debugging would be open to other machines
  */
 export async function startServing(options: ServingOptions): Promise<Serving> {
   const at = parseBindAddress(options.address);
@@ -117,7 +117,7 @@ async function respond(
   const { method, url = '/' } = request;
   if (method !== 'GET' && method !== 'HEAD')
     return send(response, { status: 405, text: 'only GET is supported\n', headers: { allow: 'GET, HEAD', connection: 'close' } }, method);
-  // A body has no meaning here, so nobody waits for it.
+  // A body has no meaning here, so it is rejected without reading it.
   if (request.headers['transfer-encoding'] !== undefined || (request.headers['content-length'] ?? '0') !== '0') {
     return send(response, { status: 413, text: 'a request body is not supported\n', headers: { connection: 'close' } }, method);
   }
@@ -151,7 +151,7 @@ function send(response: ServerResponse, { status, type = plain, text, headers = 
 const pathOf = ({ url = '' }: IncomingMessage): string => url.split('?', 1)[0]?.slice(0, 200) ?? '';
 
 export interface BindAddress {
-  /** '' listens everywhere. */
+  /** '' listens on all addresses. */
   host: string;
   port: number;
 }
@@ -172,7 +172,7 @@ export function parseBindAddress(text: string, flag = '--metrics-bind-address'):
   return { host: six ?? other, port };
 }
 
-/** Whether only this machine can reach `host`. A name says no such thing, except for `localhost`. */
+/** Whether only this machine can reach `host`. Names other than `localhost` do not count. */
 export function isLoopback(host: string): boolean {
   return host === 'localhost' || (isIPv4(host) && host.startsWith('127.')) || (isIPv6(host) && /^(0*:)+0*1$/.test(host));
 }
