@@ -18,10 +18,10 @@ export function setField(object: JsonObject, key: string, value: unknown): void 
   else object[key] = value;
 }
 
-/** Frames that a comparison may take; what is nested deeper is compared without them. */
+/** Recursion depth of a comparison; deeper values are compared without recursion. */
 const MAX_FRAMES = 200;
 
-/** Whether two JSON values say the same, however deep they are. Order of fields does not count; a field that is undefined counts as absent. */
+/** Whether two JSON values are equal, however deep they are. The order of fields does not count; an undefined field counts as absent. */
 export function jsonEqual(left: unknown, right: unknown): boolean {
   return equal(left, right, 0);
 }
@@ -37,7 +37,7 @@ function equal(left: unknown, right: unknown, depth: number): boolean {
   return keys.length === definedKeys(right).length && keys.every((key) => equal(left[key], ownField(right, key), depth + 1));
 }
 
-/** The same with a list of what is still to be compared in the place of the stack. */
+/** The same with a list of pending pairs in place of recursion. */
 function equalByParts(left: unknown, right: unknown): boolean {
   const open: [unknown, unknown][] = [[left, right]];
   for (let pair = open.pop(); pair !== undefined; pair = open.pop()) {
@@ -75,14 +75,14 @@ function isContainer(value: unknown): boolean {
 }
 
 /**
- * JSON as API servers write it themselves: fields sorted, and what HTML could take for its own escaped in strings.
+ * JSON as API servers write it: fields sorted, and characters with a meaning in HTML escaped in strings.
  *
- * A field that must not change is compared byte for byte by some of them (`data` of a ControllerRevision), and a strategic merge patch of anything
- * else in the object makes the server write it again: what was created in other words can then not be patched any more.
+ * Some servers compare an immutable field byte for byte (`data` of a ControllerRevision), and encode it again for a strategic merge patch of anything else in
+ * the object: an object that was created in another encoding can then no longer be patched.
  */
 export function goJson(value: unknown): string {
   const text: string[] = [];
-  // A list of what is still to be written in the place of the stack, which a deep value would overflow.
+  // A list of pending parts in place of recursion, which would overflow the stack for a deep value.
   const open: (string | { value: unknown })[] = [{ value }];
   for (let next = open.pop(); next !== undefined; next = open.pop()) {
     if (typeof next === 'string') {
@@ -116,9 +116,9 @@ function unicode(character: string): string {
   return `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`;
 }
 
-/** Above this a call for each escape would take long: a string may be a megabyte of them. */
+/** For longer strings a call for each escape would take long: a string may be a megabyte of them. */
 const MAX_LENGTH = 10_000;
-/** Of single bytes, and of those behind a backslash. */
+/** Escapes of single bytes, and of bytes after a backslash. */
 const escapes = (of: Readonly<Record<string, string>>): readonly (Uint8Array | undefined)[] =>
   Array.from({ length: 256 }, (_, byte) => {
     const text = of[String.fromCharCode(byte)];
@@ -127,11 +127,11 @@ const escapes = (of: Readonly<Record<string, string>>): readonly (Uint8Array | u
 const OF_BYTE = escapes({ '<': unicode('<'), '>': unicode('>'), '&': unicode('&') });
 const BEHIND_BACKSLASH = escapes({ b: unicode('\b'), f: unicode('\f') });
 const BACKSLASH = 0x5c;
-/** How both line separators begin in UTF-8; the third byte tells them apart. */
+/** The first bytes of both line separators in UTF-8; the third byte differs. */
 const [SEPARATOR, SEPARATOR_SECOND] = [0xe2, 0x80];
 const OF_SEPARATOR = escapes({ '\u00a8': unicode('\u2028'), '\u00a9': unicode('\u2029') });
 
-/** The same as with {@link ESCAPED}, byte by byte. @param json - as JSON.stringify has it */
+/** The same as with {@link ESCAPED}, byte by byte. @param json - the output of JSON.stringify */
 function escapedLong(json: string): string {
   const from = Buffer.from(json);
   const into = Buffer.allocUnsafe(6 * from.length);
@@ -157,18 +157,18 @@ function escapedLong(json: string): string {
   return into.toString('utf8', 0, length);
 }
 
-/** In what JSON.stringify has made of a string; an escaped backslash is taken along, so that what follows it is not taken for an escape. */
+/** For the output of JSON.stringify; an escaped backslash matches too, so that the character after it is not mistaken for an escape. */
 const ESCAPED = /\\\\|\\b|\\f|[<>&\u2028\u2029]/g;
 const SHORT: Readonly<Record<string, string>> = { '\\\\': '\\\\', '\\b': '\\u0008', '\\f': '\\u000c' };
 
 const text: unique symbol = Symbol('JSON text');
 
-/** The object, to be sent in exactly these words. What is changed in it afterwards is not sent. */
+/** The object with its encoding fixed now: changes made afterwards are not sent. */
 export function inGoJson<T extends object>(object: T): T {
   return { ...object, [text]: goJson(object) };
 }
 
-/** What is sent for a value. */
+/** The JSON that is sent for a value. */
 export function jsonTextOf(value: unknown): string {
   const exact = typeof value === 'object' && value !== null ? (value as { [text]?: string })[text] : undefined;
   return exact ?? JSON.stringify(value);

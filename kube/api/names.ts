@@ -1,5 +1,5 @@
 /*
- * Names the API accepts. Each function returns every complaint, in the API server's words, and none for a good value.
+ * Names the API accepts. Each function returns every problem, in the API server's words, and none for a valid value.
  */
 const LABEL = '[a-z0-9]([-a-z0-9]*[a-z0-9])?';
 const SUBDOMAIN = `${LABEL}(\\.${LABEL})*`;
@@ -42,7 +42,7 @@ export function dnsSubdomainProblems(value: string): string[] {
   return problems;
 }
 
-/** A key in `data` or `binaryData` of a ConfigMap, at most 253. What passes is safe as a file name. */
+/** A key in `data` or `binaryData` of a ConfigMap, at most 253. A valid key is safe as a file name. */
 export function configMapKeyProblems(value: string): string[] {
   const problems = tooLong(value, 253);
   if (!configKeyRegExp.test(value)) {

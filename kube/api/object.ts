@@ -35,14 +35,14 @@ export interface KubeObject {
   [field: string]: unknown;
 }
 
-/** A List, as kubectl prints several objects; undefined: it is none. */
+/** A List, as kubectl prints several objects; undefined for anything else. */
 export function listOf(value: unknown): { kind: string; items: readonly unknown[] } | undefined {
   const { kind, items } = isJsonObject(value) ? value : {};
   return typeof kind === 'string' && kind.endsWith('List') && Array.isArray(items) ? { kind, items } : undefined;
 }
 
 /**
- * An object of a kind whose fields `kubernetes-types` knows, as our clients and caches take it: what is unknown to the types stays, and metadata is there.
+ * An object whose fields `kubernetes-types` declares, as clients and caches use it: fields unknown to the types stay, and metadata is required.
  *
  * ```ts
  * import type { Pod } from 'kubernetes-types/core/v1.js'; // with `.js`: the package names no exports, so paths are files
@@ -69,12 +69,12 @@ export interface Resource {
   namespaced: boolean;
 }
 
-/** How kubectl calls a kind, one name for each: `pods`, `daemonsets.apps`. */
+/** The name of a kind as in kubectl, one for each: `pods`, `daemonsets.apps`. */
 export function resourceName({ group, resource }: Pick<Resource, 'group' | 'resource'>): string {
   return group === '' ? resource : `${resource}.${group}`;
 }
 
-/** `metav1.Status`, which every failed call answers with. */
+/** `metav1.Status`, the answer to every failed call. */
 export interface Status {
   apiVersion: 'v1';
   kind: 'Status';

@@ -2,19 +2,20 @@ import type { NodeSelector, NodeSelectorRequirement, NodeSelectorTerm, Taint, To
 import { isOneOf } from './selector.ts';
 
 /*
- * Which nodes a pod asks for, and which taints it tolerates. Controllers and the scheduler ask this of every node for many pods at each look, so what matches allocates nothing.
+ * Which nodes a pod selects, and which taints it tolerates. Controllers and the scheduler check this for every node and many pods at each pass, so a match
+ * allocates nothing.
  */
 
 type Labels = Readonly<Record<string, string>> | undefined;
 
-/** What affinity looks at of a node: its metadata will do. */
+/** The parts of a node that affinity reads, all from its metadata. */
 export interface SelectableNode {
-  /** Without it no field is asked, and a term of fields alone matches: so kube-scheduler reads the affinity of volumes. */
+  /** Without it fields are not checked, and a term of fields alone matches: kube-scheduler evaluates the affinity of volumes so. */
   readonly name?: string;
   readonly labels?: Labels;
 }
 
-/** A label of a node selector that a node has not, or has otherwise. */
+/** A label of a node selector that a node lacks, or has with another value. */
 export interface SelectorMismatch {
   key: string;
   wanted: string;
@@ -28,12 +29,12 @@ const LABEL_KEY =
 const DIGITS = /^[0-9]+$/;
 const MAX_INT64 = 2n ** 63n - 1n;
 
-/** Requirements are looked at once: objects of a cache never change, and the same few requirements meet every node. */
+/** Requirements are validated once: cached objects never change, and the same few requirements are checked against every node. */
 const seen = new WeakMap<NodeSelectorRequirement, boolean>();
 
 /**
- * `spec.nodeSelector` of a pod: all labels must be there as written.
- * @returns the first that is not, in the order of the selector; undefined when the node matches, as every node matches no selector
+ * `spec.nodeSelector` of a pod: all labels must be present with these values.
+ * @returns the first mismatch, in the order of the selector; undefined when the node matches, as every node does without a selector
  */
 export function matchesNodeSelector(selector: Readonly<Record<string, string>> | undefined, labels: Labels): SelectorMismatch | undefined {
   for (const key in selector) {
@@ -46,9 +47,9 @@ export function matchesNodeSelector(selector: Readonly<Record<string, string>> |
 }
 
 /**
- * `requiredDuringSchedulingIgnoredDuringExecution` of a pod's node affinity: one term must match, and of it every expression and field.
- * An empty term matches nothing, nor does an empty list of terms. A term with a requirement that Kubernetes cannot read matches nothing, the others count.
- * @param required - taken as one that never changes, as objects of a cache are; undefined matches every node
+ * `requiredDuringSchedulingIgnoredDuringExecution` of a pod's node affinity: one term must match, with all its expressions and fields. An empty term matches
+ * nothing, nor does an empty list of terms. A term with an invalid requirement matches nothing, the other terms count.
+ * @param required - must never change, like cached objects; undefined matches every node
  */
 export function matchesNodeAffinity(required: Readonly<NodeSelector> | null | undefined, node: SelectableNode): boolean {
   if (required === undefined || required === null) return true;
@@ -92,7 +93,7 @@ function expressionHolds(requirement: NodeSelectorRequirement, labels: Labels): 
   }
 }
 
-/** The one field there is to select by is the name, and by one value at a time. */
+/** The only field to select by is the name, with exactly one value. */
 function fieldHolds({ key, operator, values }: NodeSelectorRequirement, name: string): boolean {
   if (key !== 'metadata.name' || values?.length !== 1) return false;
   if (operator === 'In') return values[0] === name;
@@ -126,7 +127,7 @@ function read(requirement: NodeSelectorRequirement): boolean {
   }
 }
 
-/** What `Gt` and `Lt` compare, of 64 bits. Labels have no signs, so there are no negative ones. */
+/** The 64-bit integer that `Gt` and `Lt` compare. Labels have no signs, so it is never negative. */
 export function labelInteger(text: string): bigint | undefined {
   if (!DIGITS.test(text)) return undefined;
   const value = BigInt(text);
@@ -143,7 +144,7 @@ export const refusingEffects = ['NoSchedule', 'NoExecute'] as const;
 /**
  * Whether a pod with this toleration tolerates this taint. `Exists` compares the key alone, and without a key tolerates all; `Equal`, the default, compares
  * the value too; `Gt` and `Lt` tolerate a taint whose value is a greater or a smaller integer than the toleration's (API servers accept these two with the
- * gate TaintTolerationComparisonOperators, alpha in 1.35). Without an effect it holds for each. How long (`tolerationSeconds`) is not looked at.
+ * gate TaintTolerationComparisonOperators, alpha in 1.35). Without an effect it applies to all effects. `tolerationSeconds` is ignored.
  * @see https://kep.k8s.io/5471
  */
 export function toleratesTaint(toleration: Readonly<Toleration>, taint: Readonly<Taint>): boolean {
@@ -162,7 +163,7 @@ export function toleratesTaint(toleration: Readonly<Toleration>, taint: Readonly
   }
 }
 
-/** @returns undefined where one of them is no integer of 64 bits in its shortest form: `007` is none */
+/** @returns undefined unless both are integers of 64 bits in their shortest form: `007` is not */
 function compareIntegers(a: string | undefined, b: string | undefined): -1 | 0 | 1 | undefined {
   const [one, other] = [taintInteger(a), taintInteger(b)];
   if (one === undefined || other === undefined) return undefined;
@@ -176,7 +177,7 @@ function taintInteger(text: string | undefined): bigint | undefined {
   return value > MAX_INT64 || value < -MAX_INT64 - 1n ? undefined : value;
 }
 
-/** The first taint, in the node's order, that has one of these effects and that nothing tolerates. */
+/** The first taint, in the node's order, that has one of these effects and is not tolerated. */
 export function firstUntolerated(
   taints: readonly Taint[] | undefined,
   tolerations: readonly Toleration[] | undefined,
@@ -193,8 +194,8 @@ function isTolerated(taint: Taint, tolerations: readonly Toleration[] | undefine
 }
 
 /**
- * Both lists as one. What is added takes the place of own tolerations of the same key, effect, operator and value, of whatever duration, else it goes to the
- * end. Duplicates among the own ones stay.
+ * Merges both lists. An added toleration replaces own tolerations of the same key, effect, operator and value, whatever their duration; otherwise it is
+ * appended. Duplicates among the own tolerations stay.
  */
 export function mergeTolerations(own: readonly Toleration[] | undefined, added: readonly Toleration[]): Toleration[] {
   const merged = [...(own ?? [])];

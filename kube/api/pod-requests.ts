@@ -4,7 +4,7 @@ import { quantity } from './quantity.ts';
 /** Amounts by resource: in thousandths for cpu, in whole units for all else, as schedulers and kubelets count. */
 export type Amounts = ReadonlyMap<string, bigint>;
 
-/** A port of a node's that a pod wants for itself. */
+/** A port of the node that a pod needs exclusively. */
 export interface HostPort {
   readonly port: number;
   readonly protocol: string;
@@ -16,10 +16,10 @@ type Spec = Readonly<PodSpec> & { resources?: ResourceRequirements };
 const EVERY_ADDRESS = '0.0.0.0';
 
 /**
- * What a pod takes: containers run together, init containers one after the other before them, beside those of them that go on running
- * (`restartPolicy: Always`). What the pod says of itself as a whole goes before the sum, and its overhead comes on top.
- * @param wantedBy - what one container takes
- * @returns also amounts of 0, where somebody asked for them
+ * The requests of a pod: containers run together, init containers one after the other before them, next to the sidecars started so far (`restartPolicy:
+ * Always`). Requests of the pod as a whole replace the sum, and its overhead is added.
+ * @param wantedBy - the requests of one container
+ * @returns also amounts of 0, where they are requested
  */
 export function podRequests(
   { containers, initContainers, overhead, resources }: Spec,
@@ -29,7 +29,7 @@ export function podRequests(
   const peak = new Map<string, bigint>();
   for (const init of initContainers ?? []) {
     const wanted = wantedBy(init.resources);
-    // What it does not ask for is as much as runs already, which is never less later.
+    // A resource that it does not request stays at the running amount, which never decreases later.
     for (const [resource, amount] of wanted) raise(peak, [[resource, (running.get(resource) ?? 0n) + amount]]);
     if (staysOn(init)) add(running, wanted);
   }
@@ -40,7 +40,7 @@ export function podRequests(
   return running;
 }
 
-/** Of a list of quantities, those that somebody counts: the native ones, extended ones (with a domain), huge pages and places for volumes. */
+/** The quantities that are counted: native resources, extended ones (with a domain), huge pages and attachable volumes. */
 export function amountsOf(quantities: Readonly<Record<string, string>> | undefined): Map<string, bigint> {
   const amounts = new Map<string, bigint>();
   for (const [resource, text] of Object.entries(quantities ?? {}))
@@ -48,7 +48,7 @@ export function amountsOf(quantities: Readonly<Record<string, string>> | undefin
   return amounts;
 }
 
-/** An amount as this file counts it: rounded up, so that what is asked for fits. Undefined when it cannot be read. */
+/** An amount in the units of this file: rounded up, so that the request fits. Undefined when it is invalid. */
 export function amountOf(resource: string, text: string | undefined): bigint | undefined {
   const nanos = text === undefined ? undefined : quantity(text)?.nanos;
   if (nanos === undefined) return undefined;
@@ -56,12 +56,12 @@ export function amountOf(resource: string, text: string | undefined): bigint | u
   return nanos <= 0n ? 0n : (nanos + unit - 1n) / unit;
 }
 
-/** How many of a quantity's 10^-9 an amount of this resource is. */
+/** How many units of 10^-9 one unit of this resource's amounts has. */
 export function nanosPer(resource: string): bigint {
   return resource === 'cpu' ? 1_000_000n : 1_000_000_000n;
 }
 
-/** On the host's network every port of a container is one of the host's, said or not. */
+/** With `hostNetwork` every container port is a host port, declared or not. */
 export function hostPortsOf({ containers, initContainers, hostNetwork }: Spec): HostPort[] {
   const together = [...(initContainers ?? []).filter(staysOn), ...containers];
   return together.flatMap(({ ports }) =>
@@ -75,7 +75,7 @@ export function hostPortsOf({ containers, initContainers, hostNetwork }: Spec): 
   );
 }
 
-/** The same port of the same protocol, at an address in common. */
+/** Same port and protocol, with an address in common. */
 export function portsConflict(a: HostPort, b: HostPort): boolean {
   return a.port === b.port && a.protocol === b.protocol && (a.ip === b.ip || a.ip === EVERY_ADDRESS || b.ip === EVERY_ADDRESS);
 }

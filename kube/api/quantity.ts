@@ -34,12 +34,12 @@ const BINARY: readonly (readonly [suffix: string, bits: bigint])[] = [
 const EXPONENT_OF = new Map(DECIMAL);
 const BITS_OF = new Map(BINARY);
 const UNIT = 10n ** BigInt(NANO);
-/** Kubernetes caps what is larger to this, in whole units. */
+/** Kubernetes caps larger values to 2^63-1 whole units. */
 const LARGEST = ((1n << 63n) - 1n) * UNIT;
 /** More digits than this cannot matter: they are beyond the cap, or below a nano. Keeps hostile input cheap. */
 const MAX_DIGITS = 256;
 
-/** @returns undefined for anything that Kubernetes refuses as a quantity */
+/** @returns undefined for anything that Kubernetes rejects as a quantity */
 export function quantity(text: string): Quantity | undefined {
   const found = SHAPE.exec(text);
   if (found === null) return undefined;
@@ -63,7 +63,7 @@ export function compareQuantities(a: Quantity, b: Quantity): number {
 export function canonicalQuantity(value: Quantity): string {
   const { nanos } = value;
   if (nanos === 0n) return '0';
-  // Binary suffixes say nothing below 1024, and nothing about fractions: Kubernetes falls back to decimal ones.
+  // Binary suffixes cannot express less than 1024, or fractions: Kubernetes falls back to decimal ones.
   if (value.format === 'binary' && nanos % UNIT === 0n && abs(nanos) >= 1024n * UNIT) {
     const units = nanos / UNIT;
     const [suffix, bits] = BINARY.find(([, bits]) => units % (1n << bits) === 0n) ?? ['', 0n];
@@ -79,7 +79,7 @@ function exponentOf(suffix: string): number | undefined {
   const named = EXPONENT_OF.get(suffix);
   if (named !== undefined || !/^[eE][+-]?[0-9]/.test(suffix)) return named;
   const exponent = Number(suffix.slice(1));
-  // Kubernetes keeps exponents in 32 bits; what is larger than this is 0 or the cap anyway.
+  // Kubernetes keeps exponents in 32 bits; one beyond 1000 gives 0 or the cap anyway.
   return Math.abs(exponent) < 2 ** 31 ? Math.max(-1000, Math.min(1000, exponent)) : undefined;
 }
 
@@ -103,11 +103,11 @@ const PERCENT = /^([0-9]{1,9})%$/;
 const NUMBER = /^[0-9]{1,15}$/;
 
 /**
- * The number that `maxUnavailable: 10%` or `maxSurge: 3` stands for; upstream: `intstr.GetScaledValueFromIntOrPercent`.
+ * The number that `maxUnavailable: 10%` or `maxSurge: 3` means; upstream: `intstr.GetScaledValueFromIntOrPercent`.
  * @param value - a whole number that is not negative, or text: a percentage, or such a number (annotations are always text)
- * @param total - what a percentage is of
- * @param options.round - where a percentage falls between two numbers
- * @returns undefined when it is absent or cannot be read; may exceed `total`
+ * @param total - the value of 100%
+ * @param options.round - how a percentage is rounded to a whole number
+ * @returns undefined when it is absent or invalid; may exceed `total`
  */
 export function resolveIntOrPercent(
   value: number | string | undefined,
@@ -119,7 +119,7 @@ export function resolveIntOrPercent(
   if (NUMBER.test(value)) return Number(value);
   const percent = PERCENT.exec(value)?.[1];
   if (percent === undefined) return undefined;
-  // The product is whole, so that one division is all the rounding there is.
+  // The product is a whole number, so only the division rounds.
   const exact = (Number(percent) * total) / 100;
   return round === 'up' ? Math.ceil(exact) : Math.floor(exact);
 }

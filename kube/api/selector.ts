@@ -9,7 +9,7 @@ export type LabelRequirement =
 /** All must hold; none selects everything. */
 export type LabelSelector = readonly LabelRequirement[];
 
-/** A label or field selector that cannot be read (the API answers 400). */
+/** An invalid label or field selector (the API answers 400). */
 export class SelectorError extends Error {
   override name = 'SelectorError';
 }
@@ -42,7 +42,7 @@ export function parseLabelSelector(text: string): LabelSelector {
     at++;
     return token.text;
   };
-  /** A value may be left out: `a=` asks for the empty string. */
+  /** A value may be omitted: `a=` selects the empty string. */
   const value = (): string => {
     const token = tokens[at];
     if (token === undefined || token.symbol) return '';
@@ -147,7 +147,7 @@ export interface LabelSelectorObject {
 }
 
 /**
- * The selector an object carries. An empty one selects everything; an absent one selects nothing, which is the caller's to check.
+ * The selector of an object. An empty one selects everything; an absent one selects nothing, which the caller has to check.
  * @throws {SelectorError} for an unknown operator or values where there must be none
  */
 export function labelSelectorOf(object: LabelSelectorObject): LabelSelector {
@@ -184,7 +184,7 @@ export interface FieldRequirement {
 export type FieldSelector = readonly FieldRequirement[];
 
 /**
- * Reads `metadata.name=a,spec.nodeName!=b` with `\,`, `\=` and `\\` escaped in values. Which fields a kind can select by is the caller's to check.
+ * Reads `metadata.name=a,spec.nodeName!=b` with `\,`, `\=` and `\\` escaped in values. The caller checks which fields a kind supports.
  * @throws {SelectorError} naming the term
  */
 export function parseFieldSelector(text: string): FieldSelector {
@@ -210,12 +210,12 @@ export function matchesFields(selector: FieldSelector, fieldOf: (field: string) 
   return selector.every(({ field, operator, value }) => ((fieldOf(field) ?? '') === value) === (operator === '='));
 }
 
-/** A list of at least so many is looked up in a set instead of read from its beginning. */
+/** Lists of at least this length are searched by way of a set. */
 const MIN_SET = 32;
 
 const sets = new WeakMap<readonly string[], ReadonlySet<string>>();
 
-/** Whether a list holds a value. @param list - taken as one that never changes, as lists in objects of a cache are */
+/** Whether a list holds a value. @param list - must never change, like lists in cached objects */
 export function isOneOf(list: readonly string[], value: string): boolean {
   if (list.length < MIN_SET) return list.includes(value);
   let set = sets.get(list);
