@@ -4,15 +4,15 @@ import type { Clock, Millis } from './clock.ts';
 import type { Disk, Stat } from './disk.ts';
 import type { Log } from './log.ts';
 
-/** Tells of changes of files, present or not, until the signal aborts. Many changes may be told as one; none goes untold. */
+/** Reports changes of files, existing or not, until the signal aborts. Several changes may be reported as one; none is missed. */
 export type WatchFiles = (paths: readonly string[], onChange: (path: string) => void, signal: AbortSignal) => Promise<void>;
 
-// inotify can run out of watches, and network file systems have none: the poll sees what it misses.
+// inotify can run out of watches, and network file systems have none: the poll detects what it misses.
 const POLL_MS: Millis = 10_000;
 
 /**
- * chokidar, beside a slow poll of size and time. Watches the directories of `paths`: a file that is replaced by rename is another file
- * each time, and one that is not there yet has nothing to watch. Of a link that leads elsewhere the poll alone sees what it leads to.
+ * chokidar, and a slow poll of size and time. Watches the directories of `paths`: a file that is replaced by rename is another file each time, and a missing
+ * file cannot be watched. Only the poll detects changes of the target of a link.
  */
 export function fileWatcher(disk: Pick<Disk, 'stat' | 'realPath'>, clock: Clock, log: Log): WatchFiles {
   return async (paths, onChange, signal) => {
@@ -51,7 +51,7 @@ export function fileWatcher(disk: Pick<Disk, 'stat' | 'realPath'>, clock: Clock,
   };
 }
 
-/** As text, for comparing. A link counts as what it leads to, for those who read through it: configurations are mounted behind links that are swapped. */
+/** As text, for comparison. A link has the state of its target, since readers follow it: configurations are mounted behind links that are swapped. */
 async function stateOf(path: string, disk: Pick<Disk, 'stat' | 'realPath'>): Promise<string> {
   const written = (stat: Stat | undefined): string => (stat ? `${stat.bytes} ${stat.modifiedMs} ${stat.kind}` : 'absent');
   const found = await disk.stat(path).catch(() => undefined);
@@ -61,16 +61,16 @@ async function stateOf(path: string, disk: Pick<Disk, 'stat' | 'realPath'>): Pro
 }
 
 /**
- * What tells two versions of a file apart: a rotated secret is a new file behind a link, an edited one has a new time. Who copies a file with its time
- * (`cp -p`, rsync, a package) sets mtime; nobody sets ctime.
+ * Identifies a version of a file: a rotated secret is a new file behind a link, an edited file has a new time. Copying a file with its time (`cp -p`, rsync,
+ * a package) sets mtime; ctime cannot be set.
  */
 type Version = { mtimeMs: number; ctimeMs: number; ino: number; size: number };
 
 const LARGEST = 4 * 1024 * 1024;
 
 /**
- * A file whose newest readable content counts. One `stat` per question, a read only after a change; links are followed, because
- * secrets are mounted behind links that are swapped whole.
+ * A file whose newest readable content counts. One `stat` per call, a read only after a change; links are followed, because secrets are mounted behind links
+ * that are swapped as a whole.
  */
 export class FreshFile {
   readonly path: string;
@@ -85,7 +85,7 @@ export class FreshFile {
   }
 
   /**
-   * The text of the file; the last good one while a rotation leaves it missing or empty for a moment.
+   * The text of the file; the last valid text while a rotation leaves the file missing or empty for a moment.
    * @throws {ActionError} when it was never readable
    */
   async text(): Promise<string> {
@@ -95,7 +95,7 @@ export class FreshFile {
       const { mtimeMs, ctimeMs, ino, size } = found;
       const version = { mtimeMs, ctimeMs, ino, size };
       if (this.#text !== undefined && this.#version !== undefined && isSame(version, this.#version)) return this.#text;
-      // A fifo would block for ever, a disk image is a mistake; of a directory the system says so.
+      // A fifo would block forever, a device is a mistake; for a directory the read itself fails.
       if (!found.isFile() && !found.isDirectory()) throw this.#error('it is not a regular file');
       if (found.size > LARGEST) throw this.#error(`it has ${found.size} bytes, the limit is ${LARGEST}`);
       const text = await readFile(this.path, 'utf8');

@@ -3,22 +3,22 @@ export type Millis = number;
 
 /** The two clocks of a machine. Spans are measured on `monotonic`, which no administrator and no NTP can move. */
 export interface Clock {
-  /** Wall clock, ms since 1970. Jumps when someone sets it: only for what people read. */
+  /** Wall clock, ms since 1970. Jumps when it is set: only for times that people read. */
   now(): Millis;
   /** Ms since some fixed moment, never backwards. Its zero differs between processes. */
   monotonic(): Millis;
   /** Resolves after `ms`; rejects with the signal's reason as soon as it aborts. */
   sleep(ms: Millis, signal?: AbortSignal): Promise<void>;
-  /** Calls `ring` once, after `ms`. For what is stopped nearly each time: a sleep costs a promise and a signal more. @returns stops it */
+  /** Calls `ring` once, after `ms`. For timers that are nearly always stopped: a sleep costs a promise and a signal more. @returns stops the timer */
   after(ms: Millis, ring: () => void): () => void;
 }
 
-/** RFC 3339 in UTC with whole seconds, as the API writes times of objects. @throws {RangeError} for what is no time */
+/** RFC 3339 in UTC with whole seconds, as the API writes times of objects. @throws {RangeError} for an invalid time */
 export function rfc3339(ms: Millis): string {
   return `${new Date(ms).toISOString().slice(0, 19)}Z`;
 }
 
-// setTimeout fires at once when asked for more than this.
+// setTimeout fires at once for a longer delay.
 const MAX_TIMER_MS: Millis = 2 ** 31 - 1;
 
 /** Milliseconds of the machine's monotonic clock. Not `performance.now()`: the first use of `performance` loads a module, which costs an agent's start 4 ms. */
@@ -44,7 +44,7 @@ export const realClock: Clock = {
   },
 };
 
-// Not that of node:timers/promises: it rejects with a new AbortError, whose stack costs more than the request that a timer watched over.
+// Not setTimeout of node:timers/promises: it rejects with a new AbortError, whose stack costs more than the request that the timer limits.
 function delay(ms: Millis, signal: AbortSignal | undefined): Promise<void> {
   return new Promise((resolve, reject) => {
     const abort = () => {

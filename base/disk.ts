@@ -4,7 +4,7 @@ import { type Millis, monotonicMs } from './clock.ts';
 import { durableDisk, tempPrefix } from './durable-disk.ts';
 import { errorCode } from './errors.ts';
 
-/** What lies at a path. `other` is a socket, device, link or fifo: never followed, never trusted. */
+/** The entry at a path. `other` is a socket, device, link or fifo: never followed, never trusted. */
 export type Stat = {
   kind: 'file' | 'dir' | 'other';
   bytes: number;
@@ -27,19 +27,19 @@ export interface Written {
 export interface Disk {
   /** The whole file. @throws ENOENT, EISDIR; RangeError above `limit` bytes (default 8 MiB), so that no file can exhaust memory */
   read(path: string, limit?: number): Promise<Uint8Array>;
-  /** As `read`, through symbolic links as well: for files that an administrator keeps, never for those of a store. */
+  /** Like `read`, but follows symbolic links: for files of an administrator, never for those of a store. */
   readLinked(path: string, limit?: number): Promise<Uint8Array>;
-  /** The last bytes of a file, at most `limit`: all of it where it is no longer than that. @throws as `read`, but no RangeError */
+  /** The last bytes of a file, at most `limit`; the whole file where it is not longer. @throws as `read`, but no RangeError */
   readEnd(path: string, limit: number): Promise<Uint8Array>;
   /** undefined where there is nothing. Does not follow links. */
   stat(path: string): Promise<Stat | undefined>;
   /** The path without symbolic links. @throws ENOENT, ENOTDIR, ELOOP where it leads nowhere */
   realPath(path: string): Promise<string>;
-  /** Size in bytes of the file system that holds `path`; undefined where nobody can tell. */
+  /** Size in bytes of the file system that holds `path`; undefined where it is unknown. */
   capacity(path: string): Promise<bigint | undefined>;
   /** Names in a directory, sorted. @throws ENOENT, ENOTDIR */
   list(path: string): Promise<string[]>;
-  /** Makes a directory and its missing parents, durably. Leaves an existing one alone. */
+  /** Makes a directory and its missing parents, durably. Leaves an existing directory as it is. */
   makeDir(path: string, mode?: number): Promise<void>;
   /** After a crash at any point: all of the old bytes or all of the new. @param mode default 0o600 */
   replace(path: string, bytes: Uint8Array, mode?: number): Promise<void>;
@@ -52,11 +52,11 @@ export interface Disk {
   append(path: string, bytes: Uint8Array, mode?: number): Promise<void>;
   /** Durable rename within one file system; both directories are synced. */
   rename(from: string, to: string): Promise<void>;
-  /** Removes a file or a whole tree, durably. Nothing there is fine. */
+  /** Removes a file or a whole tree, durably. No error where nothing exists. */
   remove(path: string): Promise<void>;
   /**
-   * Makes what is at `path` durable as it is, with its entry in the parent: for one who finds the right content there and cannot
-   * know whether its writer lived to sync it.
+   * Makes the content at `path` durable as it is, with its entry in the parent: for a caller that finds the right content there and cannot know whether its
+   * writer synced it before it died.
    */
   settle(path: string): Promise<void>;
 }
@@ -73,7 +73,7 @@ export interface RawFile {
   read(into: Uint8Array): Promise<number>;
   /** The next read begins this far from the start. Regular files only. */
   seek(to: number): void;
-  /** @returns bytes written, as few as the kernel likes */
+  /** @returns bytes written, perhaps fewer than given */
   write(bytes: Uint8Array): Promise<number>;
   sync(): Promise<void>;
   stat(): Promise<Stat>;
@@ -97,7 +97,7 @@ export interface RawFs {
   stat(path: string): Promise<Stat | undefined>;
   /** The path without symbolic links. @throws ENOENT, ENOTDIR, ELOOP where it leads nowhere */
   realPath(path: string): Promise<string>;
-  /** Size in bytes of the file system that holds `path`; undefined where nobody can tell. */
+  /** Size in bytes of the file system that holds `path`; undefined where it is unknown. */
   capacity(path: string): Promise<bigint | undefined>;
 }
 
@@ -111,10 +111,10 @@ const flags: Record<OpenHow, number> = {
   dir: O_RDONLY | O_DIRECTORY | O_NOFOLLOW,
 };
 
-// A start does without this module: it costs 5 ms, and brings others that an agent never uses.
+// Loaded on demand: this module costs 5 ms of a start, and loads others that an agent never uses.
 const promises = () => import('node:fs/promises');
 
-/** The file system of this machine. No call holds up the process. */
+/** The file system of this machine. No call blocks the process. */
 export const nodeFs: RawFs = {
   open: async (path, how, mode = 0o600) => {
     const handle = await (await promises()).open(path, flags[how], mode);
@@ -147,8 +147,8 @@ export const nodeFs: RawFs = {
 };
 
 /**
- * The same, but the process waits for each call: no thread is started and woken for it. For a process that has nothing else to do meanwhile, as an agent
- * before READY. Not for a sync, though: on a slow disk it takes seconds, and systemd has to hear of a start that takes long.
+ * The same with synchronous calls: no thread is started and woken for them. For a process that has nothing else to do, such as an agent before READY. A sync
+ * stays asynchronous: on a slow disk it takes seconds, and the agent has to notify systemd of a slow start.
  */
 const waitingFs: RawFs = {
   open: async (path, how, mode = 0o600) => {
@@ -203,13 +203,13 @@ const tempName = (): string => `${tempPrefix}${process.pid}-${randomBytes(6).toS
 /** The disk of this machine. */
 export const realDisk: Disk = durableDisk(nodeFs, tempName);
 
-/** A sync that is done, or the time that one under way takes so far. */
+/** A finished sync, or a running one and its time so far. */
 export interface Synced {
   path: string;
   ms: Millis;
 }
 
-/** How long the disk takes to sync: everything that a store writes waits for it. */
+/** Measures how long the disk takes to sync: every write of a store waits for that. */
 export class SyncTimes {
   readonly #monotonic: () => Millis;
   readonly #underWay = new Set<{ path: string; began: Millis }>();
@@ -219,7 +219,7 @@ export class SyncTimes {
     this.#monotonic = monotonic;
   }
 
-  /** @returns to be called when it is done, or has failed */
+  /** @returns call this when the sync is done, or has failed */
   begin(path: string): () => void {
     const sync = { path, began: this.#monotonic() };
     this.#underWay.add(sync);
@@ -229,7 +229,7 @@ export class SyncTimes {
     };
   }
 
-  /** The longest one since this was asked last, those under way included; undefined: there was none. */
+  /** The longest sync since the last call, including running ones; undefined: there was none. */
   take(): Synced | undefined {
     const now = this.#monotonic();
     let longest = this.#longest;
@@ -253,7 +253,7 @@ function timed(raw: RawFs, syncs: SyncTimes): RawFs {
   return { ...raw, open };
 }
 
-/** The disk of this machine for a process that starts: each call holds it up until `started` is called, and none from then on. */
+/** The disk of this machine for a process that starts: calls block the process until `started` is called, and no longer from then on. */
 export function startingDisk(): { disk: Disk; started: () => void; syncs: SyncTimes } {
   const syncs = new SyncTimes(monotonicMs);
   const raw = timed(waitingFs, syncs);

@@ -2,14 +2,14 @@ import { basename, dirname, join } from 'node:path';
 import type { Disk, RawFile, RawFs, Stat } from './disk.ts';
 import { errorCode } from './errors.ts';
 
-/** Every temporary entry the durable disk makes starts so, and nothing else may: leftovers of a crash are known by it. */
+/** Prefix of every temporary entry of the durable disk, and of nothing else: it identifies the leftovers of a crash. */
 export const tempPrefix = '.dkc-tmp-';
 
 export const defaultReadLimit = 8 * 1024 * 1024;
 
 /**
- * A {@link Disk} out of primitive operations. What it promises after a power cut rests on their order alone:
- * data is synced before a rename shows it, a directory is synced after every change of its entries.
+ * A {@link Disk} made of primitive operations. Its guarantees after a power cut depend on their order alone: data is synced before a rename shows it, a
+ * directory is synced after every change of its entries.
  * @param tempName - a name that was never used before; must start with {@link tempPrefix}
  */
 export function durableDisk(raw: RawFs, tempName: () => string): Disk {
@@ -20,7 +20,7 @@ export function durableDisk(raw: RawFs, tempName: () => string): Disk {
     try {
       await dir.file.sync();
     } catch (error) {
-      // Some network file systems cannot sync a directory at all, and say so with these two; all others can and must.
+      // Some network file systems cannot sync a directory at all, and fail with these codes; all others can and must.
       if (!isOneOf(error, 'EINVAL', 'ENOTSUP')) throw error;
     }
   }
@@ -41,10 +41,10 @@ export function durableDisk(raw: RawFs, tempName: () => string): Disk {
     await raw.rmdir(path);
   }
 
-  /** For clean-up on the way out of an error: that error is the one to report, and the sweep gets what stays behind. */
+  /** For clean-up after an error: that error is reported, and the sweep removes what remains. */
   const tryRemoveTree = (path: string) => removeTree(path).catch(() => undefined);
 
-  /** The process that removed it may have died before the removal was on disk. */
+  /** The process that removed the entry may have died before the removal was on disk. */
   async function settleAbsence(path: string): Promise<void> {
     const parent = dirname(path);
     if (parent !== path && !(await raw.stat(parent))) await settleAbsence(parent);
@@ -55,7 +55,7 @@ export function durableDisk(raw: RawFs, tempName: () => string): Disk {
     const found = await raw.stat(path);
     if (!found) return settleAbsence(path);
     if (found.kind === 'dir' && !basename(path).startsWith(tempPrefix)) {
-      // A tree is removed by many operations. Under its own name a crash between them would leave half of it.
+      // Removing a tree takes many operations. Under its own name, a crash between them would leave half of the tree.
       const aside = tempBeside(path);
       await raw.rename(path, aside);
       await syncDir(dirname(path));
@@ -78,7 +78,7 @@ export function durableDisk(raw: RawFs, tempName: () => string): Disk {
       }
     }
     try {
-      // Also for one that exists: the process that created it may have died before its entry was on disk.
+      // Also for an existing directory: the process that created it may have died before its entry was on disk.
       await syncDir(dirname(path));
     } catch (error) {
       if (!found || !isOneOf(error, 'EACCES', 'EPERM')) throw error;
@@ -191,13 +191,13 @@ async function writeAll(file: RawFile, bytes: Uint8Array): Promise<void> {
   }
 }
 
-/** Never more than `limit`, whatever the file grows to in the meantime. */
+/** Never reads more than `limit`, even if the file grows during the read. */
 async function readAll(file: RawFile, expected: number, limit: number, path: string): Promise<Uint8Array> {
   const tooLarge = () => new RangeError(`${path} is larger than ${limit} bytes`);
   if (expected > limit) throw tooLarge();
   const chunks: Uint8Array[] = [];
   let total = 0;
-  // Files of /proc say 0, and a kernel setting gives its first read all that it ever gives.
+  // Files of /proc have size 0, and a kernel setting returns all of its content to the first read.
   const least = expected === 0 ? 4096 : 1;
   for (;;) {
     const chunk = new Uint8Array(Math.min(limit + 1, Math.max(expected - total + 1, least)));
@@ -211,7 +211,7 @@ async function readAll(file: RawFile, expected: number, limit: number, path: str
   return only && chunks.length === 1 ? only : new Uint8Array(Buffer.concat(chunks));
 }
 
-/** Closes at the end of the scope. A close that fails after the sync has nothing left to lose. */
+/** Closes at the end of the scope. A close that fails after the sync loses nothing. */
 function closing(file: RawFile): AsyncDisposable & { file: RawFile } {
   return { file, [Symbol.asyncDispose]: () => file.close().catch(() => undefined) };
 }

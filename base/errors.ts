@@ -18,27 +18,27 @@ export function unreachable(value: never): never {
   throw new TypeError(`unexpected value ${JSON.stringify(value)}`);
 }
 
-/** What to do about EACCES. Root is denied as well: the agent says so in its log, where nobody is to run anything as root. */
+/** The hint for EACCES. It covers denied root as well: the agent, which runs as root, logs it too. */
 export const PERMISSION_DENIED =
   'permission denied: run this as root; where root is denied, see the audit log (SELinux, AppArmor) and the options of its mount';
 
-/** What an error says by itself, without what is behind it; what was thrown that is no error, as text. */
+/** The message of an error without its causes; any other thrown value as text. */
 export function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }
 
 /**
- * What to throw where several things may have failed: the error itself when it is the only one, else one that holds all.
- * @param message - of the one that holds all; not asked for otherwise
+ * The error to throw where several calls may have failed: the only error itself, or an AggregateError of all.
+ * @param message - of the AggregateError; called for it only
  */
 export function asOneError(errors: readonly unknown[], message: () => string): unknown {
   return errors.length === 1 ? errors[0] : new AggregateError(errors, message());
 }
 
-/** Of Node.js on certificates that it does not trust. A person runs dkc, which has no such option. */
+/** Node.js adds this to errors about untrusted certificates. Users run dkc, which has no such option. */
 const ADVICE_OF_NODE = /; if the root CA is installed locally, try running Node\.js with --use-system-ca/;
 
-/** `error` and everything behind it, outermost first: `Cannot read X: it is gone (ENOENT: no such file)`. Never empty. */
+/** `error` and its causes, outermost first: `Cannot read X: it is gone (ENOENT: no such file)`. Never empty. */
 export function describeError(error: unknown): string {
   const seen = new Set<unknown>();
   const parts: string[] = [];
@@ -51,7 +51,7 @@ export function describeError(error: unknown): string {
   return rest.length === 0 ? first : `${first} (${rest.join('; ')})`;
 }
 
-/** What Linux says of a disk and Node.js has no name for: its `code` is `Unknown system error -122`. */
+/** Disk errors of Linux that Node.js has no name for: their `code` is like `Unknown system error -122`. */
 const NAMELESS: Readonly<Record<string, string>> = { 74: 'EBADMSG', 116: 'ESTALE', 117: 'EUCLEAN', 122: 'EDQUOT' };
 
 /** The `code` of a system error (`ENOENT`, `ECONNREFUSED`), or undefined. */
@@ -61,7 +61,7 @@ export function errorCode(error: unknown): string | undefined {
   return NAMELESS[/^Unknown system error -(\d+)$/.exec(error.code)?.[1] ?? ''] ?? error.code;
 }
 
-/** For a hint, the name that was probably meant: at the smallest edit distance, if that is at most a third of it, else the first that begins so. */
+/** For a hint, the name probably meant: at the smallest edit distance, if that is at most a third of its length, else the first with that prefix. */
 export function nearest(asked: string, names: readonly string[]): string | undefined {
   const [best] = names.map((name) => ({ name, far: distance(asked, name) })).sort((a, b) => a.far - b.far);
   if (!best || asked === '') return undefined;

@@ -9,25 +9,25 @@ export interface Ran {
   stderr: string;
 }
 
-/** Runs a program to its end. Never throws: a program that is not there is a code of null with the reason in `stderr`. */
+/** Runs a program to its end. Never throws: for a missing program `code` is null, and `stderr` has the reason. */
 export type Exec = (
   program: string,
   args: readonly string[],
   options?: { timeoutMs?: Millis; env?: Record<string, string>; signal?: AbortSignal; /** For its standard input. */ input?: string },
 ) => Promise<Ran>;
 
-// What we ask programs for is short; anything longer is not an answer.
+// The expected output of programs is short; longer output is an error.
 const MAX_ANSWER_BYTES = 4 * 1024 * 1024;
 
 export const realExec: Exec = (program, args, options = {}) =>
-  // Some of what keeps a program from starting (ENOTDIR, E2BIG, a NUL in an argument) is thrown rather than called back.
+  // Some errors of starting a program (ENOTDIR, E2BIG, a NUL in an argument) are thrown, not passed to the callback.
   new Promise<Ran>((resolve) => {
     const child = execFile(
       program,
       args,
       {
         timeout: options.timeoutMs ?? 5000,
-        // A program that hangs may well be deaf to SIGTERM, and its caller is waiting.
+        // A program that hangs may ignore SIGTERM, and the caller waits for its end.
         killSignal: 'SIGKILL',
         maxBuffer: MAX_ANSWER_BYTES,
         encoding: 'utf8',
@@ -40,7 +40,7 @@ export const realExec: Exec = (program, args, options = {}) =>
       },
     );
     if (options.input === undefined) return;
-    // A program that ends before it has read all of it says why itself.
+    // A program that exits before it has read all of its input reports the reason itself.
     child.stdin?.on('error', () => {});
     child.stdin?.end(options.input);
   }).catch((error: unknown): Ran => ({ code: null, stdout: '', stderr: describeError(error) }));

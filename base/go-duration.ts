@@ -15,13 +15,13 @@ export const SECOND = 1_000_000_000n;
 
 const LARGEST = (1n << 63n) - 1n;
 const SIGN = /^[-+]/;
-/** Go would add up a million parts; nobody writes more than six. */
+/** Go would add up a million parts; a useful duration has at most six. */
 const MAX_LETTERS = 1000;
 const PART = /([0-9]*)(?:\.([0-9]*))?([^0-9.]+)/y;
 
 /**
  * Nanoseconds of a duration as Go writes it: `1h30m`, `1.5s`, `-100ms`, `0`.
- * @returns undefined for anything that Go's time.ParseDuration refuses: no unit, an unknown unit, beyond 64 bits
+ * @returns undefined for anything that Go's time.ParseDuration rejects: no unit, an unknown unit, beyond 64 bits
  */
 export function goDuration(text: string): bigint | undefined {
   if (text.length > MAX_LETTERS) return undefined;
@@ -35,7 +35,7 @@ export function goDuration(text: string): bigint | undefined {
     const [whole, digits = '', fraction = '', unitName = ''] = PART.exec(body) ?? [];
     const unit = UNITS[unitName];
     if (whole === undefined || unit === undefined || (digits === '' && fraction === '')) return undefined;
-    if (digits.length > 100) return undefined; // beyond any 64 bits unless it is all zeros, which nobody writes
+    if (digits.length > 100) return undefined; // beyond 64 bits, unless it is all zeros, which is not useful
     sum += BigInt(digits === '' ? '0' : digits) * unit + fractionOf(fraction, unit);
     if (sum > LARGEST + 1n) return undefined;
   }

@@ -15,14 +15,14 @@ export interface LineLogOptions {
 }
 
 /**
- * Lines for people: text first, then `name=value`. Each is written at once, so that one said just before the process ends is never lost.
- * Without pino: loading that costs an agent 8 MB and 30 ms at every start, and its JSON is of no use to the journal.
+ * Lines for people: text first, then `name=value`. Each line is written at once, so that one logged just before the process exits is never lost. Without
+ * pino: loading that costs an agent 8 MB and 30 ms at every start, and its JSON is of no use to the journal.
  */
 export function openLineLog({ level = 'info', format = 'text', fd = 2 }: LineLogOptions = {}): Log {
   return lines({ write: (line) => writeAll(fd, Buffer.from(line)), level, journald: format === 'journald', fields: {} });
 }
 
-/** Waits for a reader that lags, as pino does. A reader that is gone, or a full disk, must not end the process: the line is lost. */
+/** Waits for a slow reader, as pino does. A closed reader, or a full disk, must not end the process: the line is lost. */
 function writeAll(fd: number, bytes: Uint8Array): void {
   for (let done = 0; done < bytes.length;) {
     try {
@@ -59,10 +59,10 @@ function lines(to: Lines): Log {
   };
 }
 
-/** A field as a log shows it: of an error its whole chain. */
+/** A field as a log shows it: an error with its whole chain of causes. */
 export const readable = (value: unknown): unknown => (value instanceof Error ? describeError(value) : value);
 
-/** C0, DEL, C1 and what turns the direction of text: a terminal obeys these. And what takes no room, so that two names look the same. */
+/** C0, DEL, C1 and characters that change the direction of text: a terminal obeys these. And invisible ones, which make two names look the same. */
 export const CONTROLS =
   /[\u0000-\u001f\u007f-\u009f\u00ad\u061c\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb\u{e0000}-\u{e007f}]/gu;
 
@@ -70,9 +70,9 @@ export const CONTROLS =
 export const escaped = (character: string): string =>
   character.split('').map((unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`).join(''); // prettier-ignore
 
-/** One line each, whatever a server or a file put into it: no control character reaches a terminal. */
+/** Always one line, whatever a server or a file contains: no control character reaches a terminal. */
 function quoted(value: unknown): string {
   const text = typeof value === 'string' ? value : (JSON.stringify(value) ?? 'undefined');
-  // JSON escapes C0 alone.
+  // JSON escapes only C0.
   return /^[\w./:@+,-]+$/.test(text) ? text : JSON.stringify(text).replace(CONTROLS, escaped);
 }

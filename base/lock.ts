@@ -13,12 +13,12 @@ export interface Locks {
   /**
    * Takes the lock of `path` for this process alone.
    * @param waitMs - longest wait, in ms; 0 tries once
-   * @throws {LockError} when someone else holds it for all that time, or its file cannot be opened
+   * @throws {LockError} when another process holds it for all that time, or its file cannot be opened
    */
   take(path: string, waitMs: number): Promise<HeldLock>;
 }
 
-/** The lock was not had: someone else holds it, or it cannot be taken at all. */
+/** The lock was not acquired: another process holds it, or it cannot be taken at all. */
 export class LockError extends Error {
   override name = 'LockError';
   readonly path: string;
@@ -28,15 +28,15 @@ export class LockError extends Error {
   }
 }
 
-// Exit code that flock(1) is given for "another process holds the lock", so that it differs from its own errors.
+// Exit code that flock(1) is told to use for "another process holds the lock", different from those of its own errors.
 const HELD_BY_ANOTHER = 75;
 
 /**
  * Locks that the kernel releases when their holder dies, however it dies.
  *
- * Node has no flock(2). The program of that name locks the open file that we hand it, and that lock belongs to the open file
- * description which we share with it: it outlives the program and ends with our last descriptor. The lock file itself stays; removing
- * it would let two holders lock two files of one name.
+ * Node has no flock(2). The program flock(1) locks the open file that it inherits, and that lock belongs to the open file description, which both processes
+ * share: it outlives the program and ends with the last descriptor of this process. The lock file itself stays; removing it would let two holders lock two
+ * files of one name.
  * @param program - flock(1) of util-linux. @default 'flock', found through PATH
  */
 export function flockLocks(program = 'flock'): Locks {
@@ -52,7 +52,7 @@ export function flockLocks(program = 'flock'): Locks {
           closeSync(file);
           throw error;
         }
-        // Someone removed or replaced the file while we waited: what we hold excludes nobody.
+        // The file was removed or replaced during the wait: a lock on it excludes no other process.
         closeSync(file);
       }
     },

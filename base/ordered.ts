@@ -1,4 +1,4 @@
-/** What a heap holds. `value` is the heap's own reference: replace it through `set`, never change what the order looks at. */
+/** An entry of a heap. `value` is the heap's own reference: replace it through `set`, never change what the order depends on. */
 export interface HeapEntry<K, V> {
   readonly key: K;
   readonly value: V;
@@ -7,14 +7,14 @@ export interface HeapEntry<K, V> {
 interface Node<K, V> {
   key: K;
   value: V;
-  /** When its key came: among equal values the oldest is first. */
+  /** When its key was added: among equal values the oldest is first. */
   order: number;
   index: number;
 }
 
 /**
- * A binary heap that can be asked for a key: the first entry in O(1); `set`, `delete` and `pop` in O(log n). Entries that compare as equal come
- * out in the order in which their keys came. It holds nothing of what has left it.
+ * A binary heap with access by key: the first entry in O(1); `set`, `delete` and `pop` in O(log n). Entries that compare as equal come out in the order in
+ * which their keys were added. Removed entries are not retained.
  */
 export class IndexedHeap<K, V> {
   readonly #compare: (a: V, b: V) => number;
@@ -39,7 +39,7 @@ export class IndexedHeap<K, V> {
     return this.#byKey.get(key)?.value;
   }
 
-  /** Adds the key, or gives it another value; it keeps its age then. */
+  /** Adds the key, or replaces its value; a known key keeps its age. */
   set(key: K, value: V): void {
     const known = this.#byKey.get(key);
     if (known) {
@@ -77,7 +77,7 @@ export class IndexedHeap<K, V> {
     this.#nodes.length = 0;
   }
 
-  /** All entries, in no particular order. The heap must not change meanwhile. */
+  /** All entries, in no particular order. The heap must not change during the iteration. */
   entries(): IterableIterator<HeapEntry<K, V>> {
     return this.#nodes.values();
   }
@@ -90,7 +90,7 @@ export class IndexedHeap<K, V> {
     this.#settle(last);
   }
 
-  /** To where it belongs, up or down. */
+  /** Moves the node up or down to its place. */
   #settle(node: Node<K, V>): void {
     this.#rise(node);
     this.#sink(node);
@@ -131,7 +131,7 @@ export class IndexedHeap<K, V> {
   }
 }
 
-/** Items that stay in order while they come and go: each costs a search by halves, however many there are. No two may compare as equal. */
+/** A list that stays sorted: adding and removing an item costs a binary search. No two items may compare as equal. */
 export class SortedList<T> {
   readonly #compare: (a: T, b: T) => number;
   readonly #items: T[] = [];
@@ -140,7 +140,7 @@ export class SortedList<T> {
     this.#compare = compare;
   }
 
-  /** In order. It changes with the list: copy it to keep it. */
+  /** In order. It changes with the list: copy it to keep its state. */
   get items(): readonly T[] {
     return this.#items;
   }
@@ -156,10 +156,10 @@ export class SortedList<T> {
     if (found !== undefined && this.#compare(found, item) === 0) this.#items.splice(at, 1);
   }
 
-  /** The first place whose item is not before this one. */
+  /** The first place whose item is not before `item`. */
   #placeOf(item: T): number {
     const last = this.#items.at(-1);
-    // Who adds items in order has nothing searched.
+    // Adding items in order needs no search.
     if (last === undefined || this.#compare(last, item) < 0) return this.#items.length;
     let [from, to] = [0, this.#items.length - 1];
     while (from < to) {

@@ -7,7 +7,7 @@ export interface LogOptions extends Omit<LineLogOptions, 'format'> {
   format?: 'text' | 'journald' | 'json';
 }
 
-/** A log that writes at once: a line said just before the process ends is never lost. */
+/** A log that writes at once: a line logged just before the process exits is never lost. */
 export function openLog({ level = 'info', format = 'text', fd = 2 }: LogOptions = {}): Log {
   if (format !== 'json') return openLineLog({ level, format, fd });
   return wrap(pino({ level, base: null, timestamp: pino.stdTimeFunctions.isoTime }, pino.destination({ fd, sync: true })));

@@ -1,4 +1,4 @@
-/** Where chance comes from: a number in [0, 1). Tests pass a fixed or seeded one. */
+/** A source of randomness: a number in [0, 1). Tests pass a fixed or seeded one. */
 export type Random = () => number;
 
 export const realRandom: Random = () => Math.random();

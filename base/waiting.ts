@@ -1,7 +1,7 @@
 import type { Clock, Millis } from './clock.ts';
 import type { Random } from './random.ts';
 
-/** A wake-up that one loop waits for: notified many times before the loop looks, it still counts once. */
+/** A wake-up that one loop waits for: several notifications before the loop waits count as one. */
 export class Trigger {
   #notified = false;
   #wake: (() => void) | undefined;
@@ -25,8 +25,8 @@ export class Trigger {
   }
 
   /**
-   * The same, and after `ms` at the latest.
-   * @returns whether it was notified, rather than time over
+   * The same, but resolves after `ms` at the latest.
+   * @returns whether it was notified; false when the time was over
    */
   async waitOr(ms: Millis, clock: Clock, signal: AbortSignal): Promise<boolean> {
     if (!this.#notified && !signal.aborted) {
@@ -37,7 +37,7 @@ export class Trigger {
     return notified;
   }
 
-  /** @param also - what else wakes; returns how it is stopped */
+  /** @param also - starts another source of wake-ups; returns what stops it */
   async #woken(signal: AbortSignal, also: (wake: () => void) => () => void = () => () => {}): Promise<void> {
     const { promise, resolve } = Promise.withResolvers<void>();
     const wake = (): void => resolve();
@@ -46,20 +46,20 @@ export class Trigger {
     const stop = also(wake);
     await promise;
     stop();
-    // Taken off again each time: a loop that waits for years must not gather listeners.
+    // Removed each time: a loop that waits for years must not accumulate listeners.
     signal.removeEventListener('abort', wake);
     this.#wake = undefined;
   }
 }
 
-/** What a signal was aborted with, as an error. */
+/** The reason of an aborted signal, as an error. */
 export function abortReason(signal: AbortSignal): Error {
   return signal.reason instanceof Error ? signal.reason : new Error('aborted', { cause: signal.reason });
 }
 
 /**
- * The promise, or the signal's reason if that comes first. The work behind the promise goes on, for others that wait for it. Once this resolves no
- * listener is left on the signal, so that it may live for long.
+ * The result of the promise, or a rejection with the signal's reason if the signal aborts first. The work behind the promise goes on, for others that wait
+ * for it. Once this settles no listener is left on the signal, which may live for long.
  */
 export async function unlessAborted<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
   const aborted = Promise.withResolvers<never>();
@@ -86,7 +86,7 @@ export interface BackoffLimits {
   base: Millis;
   /** Longest wait before jitter, in ms. */
   cap: Millis;
-  /** Up to this share of the wait is added at random, so that a fleet does not come back in step. @default 0.2 */
+  /** Up to this share of the wait is added at random, so that a fleet does not retry in step. @default 0.2 */
   jitter?: number;
 }
 
