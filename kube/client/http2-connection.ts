@@ -44,7 +44,7 @@ export class Http2Connection implements Connection {
     this.#session = http2().connect(server, {
       createConnection: () => socket,
       settings: { enablePush: false, initialWindowSize: WINDOW_BYTES },
-      // In MB. The default of 10 refuses streams as soon as a few large answers wait to be read.
+      // In MB. The default of 10 rejects streams as soon as a few large answers wait to be read.
       maxSessionMemory: 256,
     });
     this.#session.once('connect', () => this.#session.setLocalWindowSize(WINDOW_BYTES));

@@ -178,7 +178,7 @@ export class Expectations {
     return undefined;
   }
 
-  /** Ms until the owner must be checked again, even without an event: a second where a list may tell, else as {@link expiresIn}. undefined: not awaited. */
+  /** Ms until the owner must be checked again, even without an event: a second where a list may tell, else as {@link expiresIn}. undefined: nothing awaited. */
   requeueAfter(key: Key): Millis | undefined {
     const left = this.expiresIn(key);
     if (left === undefined || this.#reached === undefined || this.#waiting.get(key)?.created.size === 0) return left;

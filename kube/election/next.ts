@@ -64,8 +64,8 @@ function observeLease(before: Seen | undefined, lease: Lease | undefined, at: Mo
  * waiting --waited--> looking                               waiting --wrote (took it)--> leading
  * waiting --refused (409), failed--> resting                resting --waited--> looking
  * leading --wrote (renewed)--> leading                      leading --failed--> leading, with the time it has left
- * leading --refused (409, 404)--> doubting                  doubting --found, still ours--> leading
- * doubting --found, not ours or not there--> lost           doubting --failed--> doubting, with the time it has left
+ * leading --refused (409, 404)--> doubting                  doubting --found, still held--> leading
+ * doubting --found, another holder, or deleted--> lost      doubting --failed--> doubting, with the time it has left
  * leading, doubting --anything after the renew deadline--> lost, for good
  */
 export type Standing =
