@@ -107,7 +107,7 @@ export class NodeTrial implements WhatIf {
     const spread = podTopologySpread(topology.hard, state.slot, undefined, (constraint) => rest.change(constraint));
     if (spread) return spread;
     const neighbours = interPodAffinity(topology, state.slot, (view: DomainCounts) => rest.change(view));
-    return neighbours ?? this.#newcomersMind(added);
+    return neighbours ?? this.#nominatedAntiAffinity(added);
   }
 
   /** Number of pods on the node with a host port that the pod requests. */
@@ -120,10 +120,10 @@ export class NodeTrial implements WhatIf {
   }
 
   /** Checks the required anti-affinity of nominated pods, which the counts do not have unless an assigned pod has the same term. */
-  #newcomersMind(added: readonly PodInfo[]): Rejection | undefined {
+  #nominatedAntiAffinity(added: readonly PodInfo[]): Rejection | undefined {
     const labels = this.#state.node?.metadata.labels ?? {};
-    const minds = added.some((pod) => this.#asked.topology.antiOf(pod).some((key) => Object.hasOwn(labels, key)));
-    return minds ? existingAnti : undefined;
+    const rejects = added.some((pod) => this.#asked.topology.antiOf(pod).some((key) => Object.hasOwn(labels, key)));
+    return rejects ? existingAnti : undefined;
   }
 }
 

@@ -99,7 +99,7 @@ export class Scan {
   #filter(topology: TopologyClass, count: number): number {
     let left = count;
     for (const constraint of topology.hard) left = this.#keepSpread(constraint, left);
-    if (topology.affinity.length > 0) left = this.#keepFriends(topology, left);
+    if (topology.affinity.length > 0) left = this.#keepMatchingAffinity(topology, left);
     for (const view of topology.anti) left = this.#keepWithout(view, left);
     for (const view of topology.existingAnti) left = this.#keepWithout(view, left);
     return left;
@@ -130,7 +130,7 @@ export class Scan {
     return left;
   }
 
-  #keepFriends({ affinity, matchesItself }: TopologyClass, count: number): number {
+  #keepMatchingAffinity({ affinity, matchesItself }: TopologyClass, count: number): number {
     const passing = this.#passing;
     const isFirst = matchesItself && affinity.every(({ total }) => total === 0);
     let end = count;

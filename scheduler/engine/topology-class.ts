@@ -80,8 +80,8 @@ export class TopologyClass implements PodNeighbours {
     this.#hasPreferred = preferred.length + preferredAnti.length > 0;
     const { filters, scores } = parts.profile;
     const filtersByPods = filters.has('InterPodAffinity');
-    this.affinity = filtersByPods ? this.#friends(required) : [];
-    this.matchesItself = required.every((term) => this.#means(term));
+    this.affinity = filtersByPods ? this.#affinityViews(required) : [];
+    this.matchesItself = required.every((term) => this.#isSelectedBy(term));
     this.anti = filtersByPods ? this.#summed(requiredAnti.map((term) => ({ term, weight: 1 }))) : [];
     if (scores.has('InterPodAffinity'))
       this.#own.push(...this.#summed([...preferred, ...preferredAnti.map(({ term, weight }) => ({ term, weight: -weight }))]));
@@ -163,7 +163,7 @@ export class TopologyClass implements PodNeighbours {
   /** Topology keys of the required anti-affinity terms of that pod that select this one, also if no assigned pod has such a term yet. */
   antiOf(other: PodInfo): readonly string[] {
     if (!this.#profile.filters.has('InterPodAffinity')) return [];
-    return other.terms.requiredAnti.filter((term) => this.#means(term)).map(({ topologyKey }) => topologyKey);
+    return other.terms.requiredAnti.filter((term) => this.#isSelectedBy(term)).map(({ topologyKey }) => topologyKey);
   }
 
   #counted(constraints: readonly SpreadConstraint[], nodeSpec: NodeSpecClass, needsAll: boolean): CountedConstraint[] {
@@ -194,19 +194,19 @@ export class TopologyClass implements PodNeighbours {
   }
 
   /** By topology key: pods that match all terms. */
-  #friends(terms: readonly AffinityTerm[]): DomainCounts[] {
+  #affinityViews(terms: readonly AffinityTerm[]): DomainCounts[] {
     if (terms.length === 0) return [];
     const { namespaceLabels, groups } = this.#cluster;
-    const isFriend: Adds = ({ namespace, labels }) =>
+    const matchesAll: Adds = ({ namespace, labels }) =>
       terms.every((term) => termMatches(term, namespace, labels, namespaceLabels)) ? 1 : 0;
     const counter = groups.counter(
       compactKey(`terms ${terms.map(({ id }) => id).join(' ')}`),
-      isFriend as Weigh,
+      matchesAll as Weigh,
       terms.some(({ namespaceSelector }) => namespaceSelector !== undefined),
     );
     return this.#present(new Set(terms.map(({ topologyKey }) => topologyKey)), 1).map((key) => {
       const view = this.#view(counter, key);
-      this.#adds.set(view, isFriend);
+      this.#adds.set(view, matchesAll);
       return view;
     });
   }
@@ -274,7 +274,7 @@ export class TopologyClass implements PodNeighbours {
     const ignoresPreferred = interPod.ignorePreferredTermsOfExistingPods && !this.#hasPreferred;
     const weight = isFilter ? 1 : pointsOf(carried, interPod.hardPodAffinityWeight);
     const isAsked = isFilter ? filters.has('InterPodAffinity') : scores.has('InterPodAffinity') && !ignoresPreferred;
-    if (!isAsked || weight === 0 || !this.#means(term)) return;
+    if (!isAsked || weight === 0 || !this.#isSelectedBy(term)) return;
     if (!this.#cluster.topologies.has(term.topologyKey)) {
       this.#leavesOut = true;
       return;
@@ -292,7 +292,7 @@ export class TopologyClass implements PodNeighbours {
     if (isFilter)
       this.#adds.set(
         view,
-        ({ terms }) => terms.requiredAnti.filter((term) => term.topologyKey === topologyKey && this.#means(term)).length,
+        ({ terms }) => terms.requiredAnti.filter((term) => term.topologyKey === topologyKey && this.#isSelectedBy(term)).length,
       );
     return sum;
   }
@@ -306,7 +306,7 @@ export class TopologyClass implements PodNeighbours {
     this.#carried.delete(key);
   }
 
-  #means(term: AffinityTerm): boolean {
+  #isSelectedBy(term: AffinityTerm): boolean {
     const { namespace, labels } = this.#pod;
     return termMatches(term, namespace, labels, this.#cluster.namespaceLabels);
   }

@@ -67,7 +67,7 @@ export class Placeholders {
   readonly #due = new Set<string>();
   #signal: AbortSignal | undefined;
   /** A failed creation was reported; reported again only after one has succeeded. */
-  #isTold = false;
+  #isReported = false;
 
   constructor(options: PlaceholdersOptions) {
     this.#options = options;
@@ -106,15 +106,15 @@ export class Placeholders {
   async clear(node: string, room: Reservation | undefined, signal: AbortSignal): Promise<void> {
     if (room !== undefined) this.#due.add(room.oldUid);
     for (let round = 0; this.#entries.size > 0; round++) {
-      const ways = this.#plan().remove.flatMap(({ placeholder, why }) => {
+      const blocking = this.#plan().remove.flatMap(({ placeholder, why }) => {
         const entry = placeholder.node === node ? this.#entries.get(placeholder.key) : undefined;
         return entry === undefined ? [] : [{ entry, why }];
       });
-      if (ways.length === 0) return;
+      if (blocking.length === 0) return;
       // A deletion that just failed is not repeated here: binding fails, and the pod is requeued.
-      const failed = ways.find(({ entry }) => round > 0 && entry.flight === undefined && entry.error !== undefined);
+      const failed = blocking.find(({ entry }) => round > 0 && entry.flight === undefined && entry.error !== undefined);
       if (failed !== undefined) throw failed.entry.error;
-      await Promise.all(ways.map(({ entry, why }) => entry.flight ?? this.#remove(entry, why)));
+      await Promise.all(blocking.map(({ entry, why }) => entry.flight ?? this.#remove(entry, why)));
       signal.throwIfAborted();
     }
   }
@@ -225,13 +225,13 @@ export class Placeholders {
         entry.uid = uid ?? '';
         entry.info ??= podInfoOf(made);
         meters.made('ok');
-        this.#isTold = false;
+        this.#isReported = false;
         log.debug('placeholder pod created', { pod: key, node });
       } catch (error) {
         signal.throwIfAborted();
         if (isAlreadyExists(error)) return await this.#identify(entry, signal);
         meters.made('error');
-        this.#tell(room, error);
+        this.#reportFailure(room, error);
         if (!isFinal(error)) throw error;
         // A quota, an admission policy, a terminating namespace: a retry could get in the way of the successor.
         this.#had.add(oldUid);
@@ -324,11 +324,11 @@ export class Placeholders {
     }
   }
 
-  #tell(room: Reservation, error: unknown): void {
+  #reportFailure(room: Reservation, error: unknown): void {
     const { log } = this.#options;
     this.#options.onUnseen(room, error);
-    if (this.#isTold) return;
-    this.#isTold = true;
+    if (this.#isReported) return;
+    this.#isReported = true;
     log.warn('failed to create a placeholder pod, other schedulers do not see the reservation', {
       pod: room.heldPod.key,
       node: room.node,

@@ -31,7 +31,7 @@ export const existingAnti: Rejection = {
 };
 
 export function interPodAffinity(neighbours: PodNeighbours, slot: number, delta?: NeighbourDelta): Rejection | undefined {
-  if (neighbours.affinity.length > 0 && !hasFriends(neighbours, slot, delta)) return affinity;
+  if (neighbours.affinity.length > 0 && !matchesAffinity(neighbours, slot, delta)) return affinity;
   if (neighbours.anti.some((view) => isThere(view, slot, delta))) return anti;
   return neighbours.existingAnti.some((view) => isThere(view, slot, delta)) ? existingAnti : undefined;
 }
@@ -41,7 +41,7 @@ export function neighbourScore(raw: number, least: number, most: number, max: nu
   return most === least ? 0 : timesOver(raw - least, max, most - least);
 }
 
-function hasFriends({ affinity: views, matchesItself }: PodNeighbours, slot: number, delta: NeighbourDelta | undefined): boolean {
+function matchesAffinity({ affinity: views, matchesItself }: PodNeighbours, slot: number, delta: NeighbourDelta | undefined): boolean {
   let all = true;
   for (const view of views) {
     if ((view.topology.domains[slot] ?? -1) < 0) return false;

@@ -14,8 +14,8 @@ const undeclared: Rejection = {
 const none: readonly string[] = [];
 
 /**
- * Features that the kubelet must have for this pod, by the names under which nodes declare them (`status.declaredFeatures`, from 1.35 on). A kubelet without them
- * fails the pod. Other declared features matter only to updates of pods.
+ * Features that the kubelet must have for this pod, by the names under which nodes declare them (`status.declaredFeatures`, from 1.35 on). A kubelet without
+ * them fails the pod. Other declared features matter only to updates of pods.
  * @see https://kep.k8s.io/5328
  */
 export function requiredFeatures(spec: Readonly<PodSpec> | undefined): readonly string[] {

@@ -28,12 +28,12 @@ export function whyNotEligible({ pod, nominated }: EligibilityFacts): string | u
   // No preemption can make the nominated node feasible: waiting for its terminating pods would not help.
   if (nominated === undefined || !nominated.resolvable) return undefined;
   const { pods, isVictim = () => false } = nominated;
-  const roomIsComing = pods.some((other) => other.priority < pod.priority && (isLeavingForOthers(other) || isVictim(other)));
-  return roomIsComing ? 'not eligible due to a terminating pod on the nominated node.' : undefined;
+  const hasTerminatingVictim = pods.some((other) => other.priority < pod.priority && (isTerminatingVictim(other) || isVictim(other)));
+  return hasTerminatingVictim ? 'not eligible due to a terminating pod on the nominated node.' : undefined;
 }
 
 /** Whether the pod is terminating because a scheduler preempted it. */
-function isLeavingForOthers({ terminating, pod }: PodInfo): boolean {
+function isTerminatingVictim({ terminating, pod }: PodInfo): boolean {
   return terminating && isTarget(pod);
 }
 

@@ -72,8 +72,8 @@ export interface SchedulingQueue {
   /** Requeues this pod whatever rejected it, to be attempted once its backoff is over. */
   activate(uid: string): void;
   /**
-   * Holds the pod back while its victims are being deleted; {@link release} ends that, and requeues it if an event that may help came meanwhile. A pod in flight
-   * is held after its attempt. It counts as unschedulable.
+   * Holds the pod back while its victims are being deleted; {@link release} ends that, and requeues it if an event that may help came meanwhile. A pod in
+   * flight is held after its attempt. It counts as unschedulable.
    */
   hold(uid: string): void;
   release(uid: string): void;

@@ -149,7 +149,7 @@ class PodQueue implements SchedulingQueue {
   reorder(uid: string): void {
     const entry = this.#entries.get(uid);
     if (entry === undefined) return;
-    if (entry.place === 'unschedulable' && entry.equivalenceClass !== undefined) this.#waitAlone(entry);
+    if (entry.place === 'unschedulable' && entry.equivalenceClass !== undefined) this.#leaveClass(entry);
     this.#pools.sort(entry);
   }
 
@@ -244,7 +244,7 @@ class PodQueue implements SchedulingQueue {
   }
 
   /** No other pod can represent this one any more. */
-  #waitAlone(entry: Entry): void {
+  #leaveClass(entry: Entry): void {
     this.#pools.take(entry);
     entry.equivalenceClass = undefined;
     this.#pools.put(entry, 'unschedulable');
@@ -255,9 +255,9 @@ class PodQueue implements SchedulingQueue {
     const { represents, place } = entry;
     if (represents === undefined) return;
     const isLike = represents.key === entry.equivalenceClass;
-    if (isLike && place === 'unschedulable') this.#letClassWait(entry);
+    if (isLike && place === 'unschedulable') this.#stopRepresenting(entry);
     // The pod is requeued, and so is its class: another member may have a shorter backoff.
-    else if (isLike && (place === 'active' || place === 'backoff')) this.#tryClassAgain(represents);
+    else if (isLike && (place === 'active' || place === 'backoff')) this.#requeueClass(represents);
     else this.#nextRepresentative(entry);
   }
 
@@ -265,8 +265,8 @@ class PodQueue implements SchedulingQueue {
   #nextRepresentative(entry: Entry): void {
     const { represents } = entry;
     if (represents === undefined) return;
-    this.#letClassWait(entry);
-    this.#tryClassAgain(represents);
+    this.#stopRepresenting(entry);
+    this.#requeueClass(represents);
   }
 
   /** The pod to attempt in place of this one: when it was chosen, members before it in order may have been in backoff, which may be over now. */
@@ -275,19 +275,19 @@ class PodQueue implements SchedulingQueue {
     if (first === undefined || entry.represents === undefined || byTurn(entry, first) <= 0) return entry;
     const group = entry.represents;
     this.#pools.take(entry);
-    this.#letClassWait(entry);
+    this.#stopRepresenting(entry);
     entry.place = 'unschedulable';
     this.#unschedulable.giveBack(entry);
     this.#unschedulable.represent(group, first);
     return first;
   }
 
-  #letClassWait(entry: Entry): void {
+  #stopRepresenting(entry: Entry): void {
     if (entry.represents?.representative === entry) entry.represents.representative = undefined;
     entry.represents = undefined;
   }
 
-  #tryClassAgain(group: EquivalenceClass): void {
+  #requeueClass(group: EquivalenceClass): void {
     const next = this.#unschedulable.takeNext(group, this.#options.now());
     if (next !== undefined) this.#enqueue(next);
   }

@@ -63,8 +63,8 @@ export type Decision =
   | { readonly keep: false; readonly because: NotReservedReason; readonly why: string };
 
 /**
- * disabled, owner, set: nothing is reserved for such pods; place: no successor will be created; ended, disrupted: the pod was not deleted for its successor; node:
- * the successor may not run there; revision: the pod is not replaced by one of another revision.
+ * disabled, owner, set: nothing is reserved for such pods; place: no successor will be created; ended, disrupted: the pod was not deleted for its successor;
+ * node: the successor may not run there; revision: the pod is not replaced by one of another revision.
  */
 export type NotReservedReason = 'disabled' | 'owner' | 'set' | 'place' | 'ended' | 'disrupted' | 'node' | 'revision';
 
@@ -139,8 +139,8 @@ export interface Reservations extends HeldCapacity {
   /** A pod is on a node: bound by this scheduler and confirmed, or by another one. */
   podPlaced(pod: PodInfo): readonly Dropped[];
   /**
-   * A pending pod was deleted; if it was being bound, {@link restore} is called as well, before or after. Another may be created under its name: the reservation
-   * stays, for no longer than for a successor that was never seen.
+   * A pending pod was deleted; if it was being bound, {@link restore} is called as well, before or after. Another may be created under its name: the
+   * reservation stays, for no longer than for a successor that was never seen.
    */
   pendingPodDeleted(pod: PodInfo, now: Millis): void;
   /** A pod was assumed: releases its reservation. @returns what to {@link restore} if binding fails; counts as `used` on its node, `moved` on another */

@@ -39,7 +39,7 @@ export function decide(facts: DeletionFacts, rules: DecisionRules): Decision {
   const kind = kindOf(owner);
   const isDaemon = kind === DAEMON_SET && rules.daemonSets;
   if (!isDaemon && (never.has(kind) || !rules.ownerKinds.has(kind))) return no('owner', `nothing is reserved for pods of a ${kind}`);
-  const ended = whyItDidNotGoForASuccessor(facts);
+  const ended = whyNotDeletedForSuccessor(facts);
   if (ended !== undefined) return ended;
   const unwanted = isDaemon ? whyNoDaemon(facts, owner, rules) : whyNoMember(facts, owner, kind, rules);
   if (unwanted !== undefined) return unwanted;
@@ -57,7 +57,7 @@ export function kindOf({ apiVersion, kind }: Pick<OwnerReference, 'apiVersion' |
   return slash < 0 ? kind : `${apiVersion.slice(0, slash)}/${kind}`;
 }
 
-function whyItDidNotGoForASuccessor({ pod, isVictim }: DeletionFacts): Decision | undefined {
+function whyNotDeletedForSuccessor({ pod, isVictim }: DeletionFacts): Decision | undefined {
   const { phase, conditions } = pod.pod.status ?? {};
   if (pod.nodeName === '') return no('ended', 'the pod was not on a node');
   if (phase === 'Failed' || phase === 'Succeeded')

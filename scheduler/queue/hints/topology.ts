@@ -63,32 +63,32 @@ function domainsOf(info: PodInfo, constraints: readonly SpreadConstraint[], node
 }
 
 /**
- * A pod that its affinity selects was added, one that its anti-affinity selects (or whose anti-affinity selects it) was deleted, or a node changed its domain of a
- * topology key in the pod's own terms or in the anti-affinity of others.
+ * A pod that its affinity selects was added, one that its anti-affinity selects (or whose anti-affinity selects it) was deleted, or a node changed its domain
+ * of a topology key in the pod's own terms or in the anti-affinity of others.
  * @param isAntiKey - whether pods on nodes have required anti-affinity by this topology key
  */
 export function interPodAffinity(labelsOf: NamespaceLabels, isAntiKey: (topologyKey: string) => boolean): Hint {
-  const means = (term: AffinityTerm, { namespace, labels }: PodInfo) => termMatches(term, namespace, labels, labelsOf);
+  const selects = (term: AffinityTerm, { namespace, labels }: PodInfo) => termMatches(term, namespace, labels, labelsOf);
   return (info, event) => {
     const { required, requiredAnti } = info.terms;
-    const isFriend = (other: PodInfo) => required.length > 0 && required.every((term) => means(term, other));
+    const matchesAffinity = (other: PodInfo) => required.length > 0 && required.every((term) => selects(term, other));
     switch (event.kind) {
       case 'assigned-pod-added':
-        return isFriend(event.after);
+        return matchesAffinity(event.after);
       case 'assigned-pod-updated': {
         const { before, after } = event;
         if (before.labels === after.labels && before.terms === after.terms) return false;
         return (
-          (isFriend(after) !== isFriend(before) && (isFriend(after) || isFriend(info))) ||
-          requiredAnti.some((term) => means(term, before) && !means(term, after)) ||
-          (keepsAway(before, info) && !keepsAway(after, info))
+          (matchesAffinity(after) !== matchesAffinity(before) && (matchesAffinity(after) || matchesAffinity(info))) ||
+          requiredAnti.some((term) => selects(term, before) && !selects(term, after)) ||
+          (hasAntiAffinityTo(before, info) && !hasAntiAffinityTo(after, info))
         );
       }
       case 'assigned-pod-deleted':
         return (
-          requiredAnti.some((term) => means(term, event.before)) ||
-          keepsAway(event.before, info) ||
-          (isFriend(event.before) && isFriend(info)) // without any pod that its affinity selects, it may go to any domain as the first one
+          requiredAnti.some((term) => selects(term, event.before)) ||
+          hasAntiAffinityTo(event.before, info) ||
+          (matchesAffinity(event.before) && matchesAffinity(info)) // without any pod that its affinity selects, it may go to any domain as the first one
         );
       case 'node-added': {
         const labels = event.after.metadata.labels ?? {};
@@ -110,8 +110,8 @@ export function interPodAffinity(labelsOf: NamespaceLabels, isAntiKey: (topology
     }
   };
 
-  function keepsAway(other: PodInfo, from: PodInfo): boolean {
-    return other.terms.requiredAnti.some((term) => means(term, from));
+  function hasAntiAffinityTo(other: PodInfo, pod: PodInfo): boolean {
+    return other.terms.requiredAnti.some((term) => selects(term, pod));
   }
 }
 
