@@ -9,7 +9,7 @@ await machines('kubelet-stopped', () => {
     const { cutTo, ...seen } = await onMachine<ExitsResult>('exits');
     assert.deepEqual(seen, {
       exits: [
-        'success exited 0 local',
+        'success killed KILL local',
         'signal killed KILL local',
         'success exited 0 local',
         'exit-code exited 1 bad',

@@ -25,13 +25,15 @@ const exits = (n: number) => eventually(`${n} lines of exits`, () => kubeletExit
 const stopped = (env: Record<string, string>) => execFileSync('/usr/lib/dkc/kubelet-stopped', { env: { PATH: '/usr/bin:/bin', ...env } });
 
 await scenario(async (): Promise<ExitsResult> => {
-  dropIn(KUBELET, '[Service]\nRestartSec=100ms\n');
+  // One that does not answer a stop with 0.
+  dropIn(KUBELET, '[Service]\nRestartSec=100ms\nExecStop=/bin/kill -KILL $MAINPID\n');
   // So that it leaves the kubelet to die.
   const agent = await bothUp('maxKubeletExits: 100\n');
   const from = Date.now();
 
   systemctl('stop', KUBELET);
   await exits(1);
+  dropIn(KUBELET, '[Service]\nRestartSec=100ms\n');
   systemctl('start', KUBELET);
   await kubeletStart(2);
   process.kill(Number(kubeletPid()), 'SIGKILL');
