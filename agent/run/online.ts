@@ -53,7 +53,19 @@ export async function runOnline(context: AgentContext, kubeconfig: string): Prom
     context.sync = sync;
     const shown = new ShownCarrier(context, firstChoice(options.assignment));
     const credentials = new CredentialWatch(context, kubeconfig);
-    const reporter = new Reporter({ carrier, configState, clock, random, log, onKept: (kept) => shown.kept(kept) });
+    const reporter = new Reporter({
+      carrier,
+      configState,
+      clock,
+      random,
+      log,
+      onKept: (kept) => shown.kept(kept),
+      onProblem: (problem) =>
+        activeRecord.notice(
+          'report',
+          problem && `the API server has not taken the status of this node and still shows an older one: ${problem}`,
+        ),
+    });
     // A trial may pass while sync assigns the same content under a new name: another sync moves last-known-good to that name.
     let trusted = configState.picture.lastKnownGood;
     configState.onChange(() => {

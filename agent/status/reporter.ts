@@ -10,6 +10,8 @@ import { describeError } from '../../base/errors.ts';
 const limits = { base: 500, cap: 30_000 };
 /** Longest wait for sync to complete before a report, in ms. */
 const MAX_SILENCE_MS = 2000;
+/** Failures in a row after which an admin should know, of a server that is away for a moment as well: some ten seconds. */
+const TOLD_AFTER = 5;
 /** Pause after a patch with the same content as the previous one, in ms. */
 const CONFLICT_BACKOFF_MS = 1000;
 
@@ -20,6 +22,8 @@ export interface ReporterDeps {
   random: Random;
   log: Log;
   onKept: (kept: boolean) => void;
+  /** Why the server has not taken the status for a while; null once it has. */
+  onProblem: (problem: string | null) => void;
 }
 
 /** Writes the picture whenever it changed or the watch delivered the carrier's object, and retries until it is written (design Q6). */
@@ -46,7 +50,7 @@ export class Reporter {
    *   block the status
    */
   async run(signal: AbortSignal, complete: () => Promise<void> = () => Promise.resolve()): Promise<void> {
-    const { carrier, configState, clock, random, log, onKept } = this.#deps;
+    const { carrier, configState, clock, random, log, onKept, onProblem } = this.#deps;
     let told: ConfigStatus | undefined;
     for (let failures = 0; !signal.aborted;) {
       if (failures === 0) await this.#due.wait(signal);
@@ -68,11 +72,14 @@ export class Reporter {
             },
           );
         }
+        if (failures >= TOLD_AFTER) onProblem(null);
         failures = 0;
       } catch (error) {
         if (signal.aborted) return;
         failures += 1;
         const wait = backoff(failures, limits, random);
+        // Once: a webhook may refuse in other words each time, and each of them would be a write of the disk.
+        if (failures === TOLD_AFTER) onProblem(describeError(error));
         log[failures === 1 ? 'warn' : 'debug']('failed to write status, retrying', { carrier: carrier.name, failures, error });
         // A change of the picture or a watch event triggers the retry earlier.
         await this.#due.waitOr(wait, clock, signal);

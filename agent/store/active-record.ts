@@ -60,6 +60,7 @@ const NOTICE_KINDS = [
   'disk',
   'trial',
   'credentials',
+  'report',
 ] as const;
 
 export type ReadActive = { ok: true; record: ActiveRecord } | { ok: false; problem: string };
