@@ -1,20 +1,31 @@
 import type { Millis } from '../../base/clock.ts';
 
-/** `5s`, `12m`, `3h`, `9d`: one unit is enough for ages. `?` for an invalid time, `now` for a time in the future. */
+/** Two clocks that differ by less count as the same, in s. */
+const CLOCKS_APART = 300;
+
+/**
+ * `5s`, `12m`, `3h`, `9d`: one unit is enough for ages. `?` for an invalid time, `now` for a time in the future by no more than clocks differ, `in 9d` for
+ * one that a clock far ahead gave.
+ */
 export function age(at: string | null | undefined, now: Millis): string {
   const then = at === null || at === undefined ? Number.NaN : Date.parse(at);
   if (Number.isNaN(then)) return '?';
   const seconds = Math.floor((now - then) / 1000);
-  if (seconds < 1) return 'now';
+  if (seconds < -CLOCKS_APART) return `in ${unit(-seconds)}`;
+  return seconds < 1 ? 'now' : unit(seconds);
+}
+
+function unit(seconds: number): string {
   if (seconds < 120) return `${seconds}s`;
   if (seconds < 2 * 3600) return `${Math.floor(seconds / 60)}m`;
   if (seconds < 2 * 86_400) return `${Math.floor(seconds / 3600)}h`;
   return `${Math.floor(seconds / 86_400)}d`;
 }
 
-/** `12m ago`, `just now`. */
+/** `12m ago`, `just now`, `in 9d`. */
 export function ago(at: string | null | undefined, now: Millis): string {
   const text = age(at, now);
+  if (text.startsWith('in ')) return text;
   return text === 'now' ? 'just now' : `${text} ago`;
 }
 

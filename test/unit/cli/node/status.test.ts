@@ -152,9 +152,14 @@ test('status asks the API server only with --kubeconfig, and stands without its 
 
 test('ages, spans and sizes are said in one or two units', () => {
   const now = Date.parse('2026-03-10T00:00:00Z');
-  const ages = ['10T00:00:00', '09T23:58:30', '09T23:00:00', '09T00:00:00', '01T00:00:00'].map((at) => `2026-03-${at}Z`);
-  assert.deepEqual(ages.map((at) => age(at, now)), ['now', '90s', '60m', '24h', '9d']); // prettier-ignore
-  assert.deepEqual([age(null, now), age('x', now), ago(ages[0], now), ago(ages[2], now)], ['?', '?', 'just now', '60m ago']);
+  const ages = ['10T00:00:00', '09T23:58:30', '09T23:00:00', '09T00:00:00', '01T00:00:00', '10T00:04:00', '19T00:00:00'].map(
+    (at) => `2026-03-${at}Z`,
+  );
+  assert.deepEqual(ages.map((at) => age(at, now)), ['now', '90s', '60m', '24h', '9d', 'now', 'in 9d']); // prettier-ignore
+  assert.deepEqual(
+    [age(null, now), age('x', now), ...[0, 2, 6].map((at) => ago(ages[at], now))],
+    ['?', '?', 'just now', '60m ago', 'in 9d'],
+  );
   assert.deepEqual([0, 999, 61_000, 600_000, 3_660_000, 7_200_000].map(span), ['0s', '0s', '1m1s', '10m', '1h1m', '2h']);
   assert.deepEqual([0, 1023, 1024, 1_500_000].map(size), ['0 B', '1023 B', '1.0 KiB', '1.4 MiB']);
 });
