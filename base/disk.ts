@@ -203,13 +203,16 @@ const tempName = (): string => `${tempPrefix}${process.pid}-${randomBytes(6).toS
 /** The disk of this machine. */
 export const realDisk: Disk = durableDisk(nodeFs, tempName);
 
-/** A finished sync, or a running one and its time so far. */
+/** A sync, or another change, that is done, or the time that one under way takes so far. */
 export interface Synced {
   path: string;
   ms: Millis;
 }
 
-/** Measures how long the disk takes to sync: every write of a store waits for that. */
+/**
+ * How long the disk takes to sync: everything that a store writes waits for it. And for what comes before it: a frozen file system, as for a snapshot of it, lets
+ * nobody get as far as a sync.
+ */
 export class SyncTimes {
   readonly #monotonic: () => Millis;
   readonly #underWay = new Set<{ path: string; began: Millis }>();
@@ -242,15 +245,23 @@ export class SyncTimes {
 const longer = (a: Synced | undefined, b: Synced): Synced => (a !== undefined && a.ms >= b.ms ? a : b);
 
 function timed(raw: RawFs, syncs: SyncTimes): RawFs {
-  const open: RawFs['open'] = async (path, how, mode) => {
-    const file = await raw.open(path, how, mode);
-    const sync = async (): Promise<void> => {
-      const done = syncs.begin(path);
-      await file.sync().finally(done);
-    };
-    return { ...file, sync };
+  const timing = <T>(path: string, change: () => Promise<T>): Promise<T> => {
+    const done = syncs.begin(path);
+    return change().finally(done);
   };
-  return { ...raw, open };
+  const open: RawFs['open'] = async (path, how, mode) => {
+    const opens = (): Promise<RawFile> => raw.open(path, how, mode);
+    const file = await (how === 'create' || how === 'append' ? timing(path, opens) : opens());
+    return { ...file, write: (bytes) => timing(path, () => file.write(bytes)), sync: () => timing(path, () => file.sync()) };
+  };
+  return {
+    ...raw,
+    open,
+    mkdir: (path, mode) => timing(path, () => raw.mkdir(path, mode)),
+    rename: (from, to) => timing(to, () => raw.rename(from, to)),
+    unlink: (path) => timing(path, () => raw.unlink(path)),
+    rmdir: (path) => timing(path, () => raw.rmdir(path)),
+  };
 }
 
 /** The disk of this machine for a process that starts: calls block the process until `started` is called, and no longer from then on. */

@@ -140,4 +140,4 @@ export class SlowDisk {
 
 /** Names the directory in place of a temporary file. */
 const slowText = ({ path, ms }: Synced): string =>
-  `${(ms / 1000).toFixed(1)} s to sync ${basename(path).startsWith(tempPrefix) ? dirname(path) : path}`;
+  `${(ms / 1000).toFixed(1)} s to write ${basename(path).startsWith(tempPrefix) ? dirname(path) : path}`;

@@ -10,7 +10,7 @@ import {
   type AssignedBy,
   type Notice,
 } from '../store/active-record.ts';
-import type { Clock } from '../../base/clock.ts';
+import type { Clock, Millis } from '../../base/clock.ts';
 import type { Disk } from '../../base/disk.ts';
 import type { Log } from '../../base/log.ts';
 
@@ -26,6 +26,9 @@ export interface ActiveRecordWriterDeps {
   nodeName: string;
 }
 
+/** A write that takes longer hangs, in ms: a slow disk takes some seconds. */
+const HANGS_AFTER_MS: Millis = 15_000;
+
 /** Keeps `active.json` up to date for `dkc status`. A failed write is only logged. */
 export class ActiveRecordWriter {
   readonly #deps: ActiveRecordWriterDeps;
@@ -34,6 +37,8 @@ export class ActiveRecordWriter {
   #assignedBy: AssignedBy;
   readonly #notices = new Map<Notice['about'], string>();
   #writing: Promise<void> = Promise.resolve();
+  /** The disk has not returned from a write: one more would not come back either. */
+  #isHanging = false;
 
   constructor(deps: ActiveRecordWriterDeps) {
     this.#deps = deps;
@@ -117,13 +122,29 @@ export class ActiveRecordWriter {
     if (!isNews && !kept) return;
     const bytes = new TextEncoder().encode(printActiveRecord(record));
     try {
-      await disk.replace(path, bytes);
+      if (!this.#isHanging) await this.#writeUnlessItHangs(bytes);
     } catch (error) {
       if (!isNews) return;
       await disk.replace(volatilePath, bytes, 0o600);
       throw error;
     }
-    if (kept) await disk.remove(volatilePath);
+    if (this.#isHanging) await disk.replace(volatilePath, bytes, 0o600);
+    else if (kept) await disk.remove(volatilePath);
+  }
+
+  async #writeUnlessItHangs(bytes: Uint8Array): Promise<void> {
+    const { disk, clock, path } = this.#deps;
+    const written = disk.replace(path, bytes);
+    this.#isHanging = await new Promise<boolean>((resolve, reject) => {
+      const stop = clock.after(HANGS_AFTER_MS, () => resolve(true));
+      void written.then(() => resolve(false), reject).finally(stop);
+    });
+    if (!this.#isHanging) return;
+    const over = (): void => {
+      this.#isHanging = false;
+      this.note();
+    };
+    void written.then(over, over);
   }
 
   async #old(): Promise<ActiveRecord | undefined> {

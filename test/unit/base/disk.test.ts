@@ -104,5 +104,7 @@ test('a process that starts hears how long its disk took to sync, and where', as
     await disk.replace(join(dir, 'f'), Uint8Array.of(1));
     const { path = '', ms = -1 } = syncs.take() ?? {};
     assert.ok(path.startsWith(dir) && ms > 0, `${path} ${ms}`);
+    await assert.rejects(disk.replace(join(dir, 'none', 'f'), Uint8Array.of(1)));
+    assert.ok(syncs.take(), 'what comes before a sync may hang as well');
   }
 });

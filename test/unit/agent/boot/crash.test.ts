@@ -156,10 +156,10 @@ test('a disk that takes seconds to sync is said, again where it gets much worse,
     if (path === '/d/hangs') done();
     if (path === '/d/later') await clock.advance(45_000).then(() => assert.notEqual(said.at(-1), null));
   }
-  assert.match(slowDisk.worst() ?? '', /^the disk took 17\.1 s to sync \/d\/hangs$/);
+  assert.match(slowDisk.worst() ?? '', /^the disk took 17\.1 s to write \/d\/hangs$/);
   await clock.advance(70_000);
   stop.abort();
   await running;
-  assert.deepEqual(said.map((text) => text && /^disk: .* it takes (\S+ s to sync \S+),/.exec(text)?.[1]), ['1.5 s to sync /d', '4.7 s to sync /d/hangs', '14.7 s to sync /d/hangs', null]); // prettier-ignore
+  assert.deepEqual(said.map((text) => text && /^disk: .* it takes (\S+ s to write \S+),/.exec(text)?.[1]), ['1.5 s to write /d', '4.7 s to write /d/hangs', '14.7 s to write /d/hangs', null]); // prettier-ignore
   assert.deepEqual(lines, [...Array(3).fill('warn: disk is slow'), 'info: disk is no longer slow']);
 });

@@ -55,3 +55,29 @@ test('while the disk is full the record is in memory, where dkc status finds it,
   assert.equal(await shown(), PATH);
   assert.match(new TextDecoder().decode(await full.read(PATH)), /the disk is full/);
 });
+
+test('while the disk hangs the record is in memory, and goes back to the disk once that has returned', async () => {
+  const files = new Map<string, string>();
+  const hangs = Promise.withResolvers<void>();
+  const disk = {
+    read: async (path: string) => new TextEncoder().encode(files.get(path) ?? assert.fail('ENOENT')),
+    replace: async (path: string, bytes: Uint8Array) => {
+      if (path === PATH) await hangs.promise;
+      files.set(path, new TextDecoder().decode(bytes));
+    },
+    remove: async (path: string) => void files.delete(path),
+  };
+  const clock = new FakeClock();
+  const memo = new ActiveRecordWriter({ disk, clock, log: silentLog, path: PATH, volatilePath, configState: assignedSituation(), nodeName: 'node-a' }); // prettier-ignore
+  memo.notice('disk', 'it is slow');
+  await clock.advance(15_000);
+  memo.notice('disk', 'it hangs');
+  await memo.settled();
+  assert.deepEqual([...files.keys()], [volatilePath]);
+  assert.match(files.get(volatilePath) ?? '', /it hangs/);
+  hangs.resolve();
+  await clock.advance(0);
+  await memo.settled();
+  assert.deepEqual([...files.keys()], [PATH]);
+  assert.match(files.get(PATH) ?? '', /it hangs/);
+});
