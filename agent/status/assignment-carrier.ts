@@ -138,7 +138,8 @@ export function assignmentCarrier(deps: AssignmentCarrierDeps): Carrier {
       };
       const onNodeConfig = await byNodeConfig.report(picture, facts, signal);
       const onNode = await reportOnNode(picture, signal);
-      return { sent: onNodeConfig.sent || onNode.sent, kept: choice?.carrier !== 'node' || onNode.kept };
+      const { noted = false } = onNode;
+      return { sent: onNodeConfig.sent || onNode.sent, noted, kept: choice?.carrier !== 'node' || onNode.kept };
     },
   };
 }

@@ -74,7 +74,7 @@ export function nodeCarrier(deps: NodeCarrierDeps): NodeCarrier {
       const answer = await client.patch<Node>(nodes, { name: nodeName }, change, { type: 'strategic', subresource: 'status', signal });
       // A watch event that arrived during the request may be newer than the response.
       if (seen === before) seen = answer;
-      if (isDropped) return { sent: false, kept: noteOnly };
+      if (isDropped) return { sent: false, noted: true, kept: noteOnly };
       const kept = keeps(answer.status?.config, patch);
       dropped = kept ? undefined : JSON.stringify(status);
       return { sent: true, kept, ...(status === undefined ? {} : { probed: kept }) };

@@ -59,11 +59,12 @@ export class Reporter {
       this.#due.reset();
       try {
         const { shown: picture } = configState;
-        const { sent, kept } = await carrier.report(picture, signal, { isComplete: isComplete && !configState.isHeld() });
+        const { sent, noted, kept } = await carrier.report(picture, signal, { isComplete: isComplete && !configState.isHeld() });
         if (sent || !kept) onKept(kept);
         // The same patch again: another client writes these fields too. Without a pause both would write in a tight loop.
-        if (sent && told && sameConfigStatus(told, picture)) await clock.sleep(CONFLICT_BACKOFF_MS, signal).catch(() => {});
-        if (sent) told = picture;
+        const isWritten = sent || noted === true;
+        if (isWritten && told && sameConfigStatus(told, picture)) await clock.sleep(CONFLICT_BACKOFF_MS, signal).catch(() => {});
+        if (isWritten) told = picture;
         if (sent && !kept) {
           log.warn(
             'the API server accepted the status but dropped its fields: its DynamicKubeletConfig gate is off, or it is 1.26 or newer',
@@ -121,8 +122,8 @@ export interface CarrierHandlers {
   onKubeletVersion?(text: string): void;
 }
 
-/** `kept: false`: the server answered 200 and dropped the fields (spec 13). */
-export type Reported = { sent: boolean; kept: boolean };
+/** `kept: false`: the server answered 200 and dropped the fields (spec 13). `noted`: the annotation was written, and no field. */
+export type Reported = { sent: boolean; noted?: boolean; kept: boolean };
 
 /** The object that assigns a node's config and gets its status: upstream's Node fields, or a NodeConfig. */
 export interface Carrier {

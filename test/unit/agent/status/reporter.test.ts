@@ -47,20 +47,24 @@ function reporting(t: TestContext, answer: Reported | Error) {
   return { clock, configState, reporter, reports, problems, lines, times: () => reports.map(({ at }) => at) };
 }
 
-test('another writer of the same fields is answered once a second, not at once', async (t) => {
-  const { clock, reporter, configState, times, reports } = reporting(t, { sent: true, kept: true });
-  reporter.notify();
-  await clock.advance(0);
-  // Our own patch comes back as an event, and the other writer answers each of ours.
-  for (let n = 0; n < 29; n++) {
+for (const [what, sent, noted] of [
+  ['fields', true, false],
+  ['annotation', false, true],
+] as const)
+  test(`another writer of the same ${what} is answered once a second, not at once`, async (t) => {
+    const { clock, reporter, configState, times, reports } = reporting(t, { sent, noted, kept: true });
     reporter.notify();
-    await clock.advance(100);
-  }
-  assert.deepEqual(times(), [0, 0, 1000, 2000], 'the first answer is at once');
-  configState.update({ error: 'news' });
-  await clock.advance(1000);
-  assert.equal(reports.at(-1)?.picture.error, 'news', 'what is new waits a second at most');
-});
+    await clock.advance(0);
+    // Our own patch comes back as an event, and the other writer answers each of ours.
+    for (let n = 0; n < 29; n++) {
+      reporter.notify();
+      await clock.advance(100);
+    }
+    assert.deepEqual(times(), [0, 0, 1000, 2000], 'the first answer is at once');
+    configState.update({ error: 'news' });
+    await clock.advance(1000);
+    assert.equal(reports.at(-1)?.picture.error, 'news', 'what is new waits a second at most');
+  });
 
 test('a report that fails is tried again, longer apart each time, and said aloud once; an admin is told for as long as that lasts', async (t) => {
   const { clock, reporter, times, lines, problems } = reporting(t, new Error('away'));
