@@ -82,7 +82,7 @@ export class SlowDisk {
   /** The slowest sync since the agent started, the newest slow sync, and the sync that was reported last. */
   #worst: Synced | undefined;
   #newest: Synced | undefined;
-  #said: Synced | undefined;
+  #reported: Synced | undefined;
   #slowAt: Millis = 0;
 
   constructor(world: Pick<AgentWorld, 'clock' | 'log' | 'syncs'>) {
@@ -108,16 +108,16 @@ export class SlowDisk {
     if (!syncs) return;
     while (!signal.aborted) {
       const slow = this.#look();
-      if (slow && slow.ms > 2 * (this.#said?.ms ?? 0)) {
-        this.#said = slow;
+      if (slow && slow.ms > 2 * (this.#reported?.ms ?? 0)) {
+        this.#reported = slow;
         log.warn('disk is slow', { path: slow.path, syncMs: Math.round(slow.ms) });
         const remedy = 'see what keeps it busy with iostat -x 1, and whether it fails with dmesg';
         to.notice(
           'disk',
           `the disk is slow: it takes ${slowText(slow)}, and whatever the agent records takes a multiple of that; ${remedy}`,
         );
-      } else if (this.#said && clock.monotonic() - this.#slowAt >= WELL_AFTER_MS) {
-        this.#said = undefined;
+      } else if (this.#reported && clock.monotonic() - this.#slowAt >= WELL_AFTER_MS) {
+        this.#reported = undefined;
         this.#newest = undefined;
         log.info('disk is no longer slow');
         to.notice('disk', null);

@@ -69,7 +69,7 @@ export class DriftWatch {
       const what = `${options.effectiveConfig} was ${drifted.was === 'missing' ? 'removed' : 'changed by another program or by hand'}`;
       const text = `EffectiveFileChanged: ${what}, and the agent has written its own again${kept}`;
       announcer.say(text, 'KubeletConfigDrifted', over.length > 0 ? 'Normal' : 'Warning');
-    } else for (const drift of over) this.#sayOver(drift);
+    } else for (const drift of over) this.#announceResolved(drift);
   }
 
   /** The effective file or the policy has changed. */
@@ -124,12 +124,12 @@ export class DriftWatch {
     }
     for (const drift of ended) {
       world.log.info('drift resolved', { kind: drift.kind });
-      this.#sayOver(drift);
+      this.#announceResolved(drift);
     }
     configState.update({ drift: reportedDrift(state) });
   }
 
-  #sayOver({ kind, detail }: Drift): void {
+  #announceResolved({ kind, detail }: Drift): void {
     this.#deps.announcer.say(`${kind} resolved: ${detail}`, 'KubeletConfigDrifted', 'Normal');
   }
 

@@ -41,9 +41,9 @@ export interface LearnedKubelet extends KubeletFacts {
  */
 export async function learnKubelet(deps: KubeletDeps): Promise<LearnedKubelet> {
   const { options, log } = deps;
-  const told = options.kubeletVersion === undefined ? undefined : closestKubeletVersion(options.kubeletVersion);
+  const given = options.kubeletVersion === undefined ? undefined : closestKubeletVersion(options.kubeletVersion);
   const line = await commandLine(deps);
-  const learned = told ?? (line.program === undefined ? undefined : await versionOf(line.program, deps)) ?? (await fromMemo(deps));
+  const learned = given ?? (line.program === undefined ? undefined : await versionOf(line.program, deps)) ?? (await fromMemo(deps));
   if (learned?.newer !== undefined)
     log.warn('kubelet is newer than the versions that this agent supports', {
       version: learned.newer,

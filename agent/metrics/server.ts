@@ -33,22 +33,22 @@ export interface MetricsServerDeps {
  */
 export async function keepMetricsServed(deps: MetricsServerDeps, signal: AbortSignal): Promise<void> {
   const { address, clock, random, log, onState, onPort } = deps;
-  let said: string | undefined;
+  let reported: string | undefined;
   for (let failures = 0; !signal.aborted;) {
     try {
       const { port, lost } = await listen(address, deps.metrics, signal);
-      if (said !== undefined) log.info('metrics are served', { address });
+      if (reported !== undefined) log.info('metrics are served', { address });
       onState(null);
       onPort?.(port);
-      [failures, said] = [0, undefined];
+      [failures, reported] = [0, undefined];
       const error = await lost;
       if (error === undefined) return;
       throw error;
     } catch (error) {
       const forGood = error instanceof ActionError;
       const problem = forGood ? error.message : `metrics are not served on ${address}: ${reason(error)}; the agent keeps trying`;
-      if (problem !== said) log.error(forGood ? 'metrics are not served' : 'metrics are not served, retrying', { address, error });
-      said = problem;
+      if (problem !== reported) log.error(forGood ? 'metrics are not served' : 'metrics are not served, retrying', { address, error });
+      reported = problem;
       onState(problem);
       if (forGood) return;
       failures += 1;

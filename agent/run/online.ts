@@ -91,7 +91,7 @@ export async function runOnline(context: AgentContext, kubeconfig: string): Prom
             shown.chosen(choice);
             reporter.notify();
           },
-          onKubeletVersion: kubelet.heard,
+          onKubeletVersion: kubelet.onVersion,
         },
         signal,
       ),
@@ -109,13 +109,13 @@ export async function runOnline(context: AgentContext, kubeconfig: string): Prom
 
 /** Retries a kubeconfig that cannot be used: on a new node, bootstrap writes it and its certificates while the agent already runs. */
 async function connect({ world, shutdown, activeRecord }: AgentContext, kubeconfig: string): Promise<Client | undefined> {
-  for (let told = ''; !shutdown.signal.aborted;) {
+  for (let logged = ''; !shutdown.signal.aborted;) {
     try {
       return await world.connect(kubeconfig);
     } catch (error) {
       const text = describeError(error);
-      if (text !== told) world.log.error('cannot reach API server, retrying', { kubeconfig, error });
-      told = text;
+      if (text !== logged) world.log.error('cannot reach API server, retrying', { kubeconfig, error });
+      logged = text;
       activeRecord.carrier(null, error instanceof ActionError ? error.message : text);
       await world.clock.sleep(CONNECT_RETRY_MS, shutdown.signal).catch(() => {});
     }
@@ -131,7 +131,7 @@ class CredentialWatch {
   readonly #context: Pick<AgentContext, 'world' | 'activeRecord' | 'options'>;
   readonly #kubeconfig: string;
   readonly #due = new Trigger();
-  #said: string | undefined;
+  #reported: string | undefined;
 
   constructor(context: Pick<AgentContext, 'world' | 'activeRecord' | 'options'>, kubeconfig: string) {
     this.#context = context;
@@ -147,7 +147,7 @@ class CredentialWatch {
     const { clock } = this.#context.world;
     while (!signal.aborted) {
       // While a problem is known, check every period: once it is fixed no request fails, so nothing would trigger the check.
-      if (this.#said === undefined) await this.#due.wait(signal);
+      if (this.#reported === undefined) await this.#due.wait(signal);
       if (!signal.aborted) await this.#look();
       await clock.sleep(CREDENTIALS_PERIOD_MS, signal).catch(() => {});
     }
@@ -157,8 +157,8 @@ class CredentialWatch {
     const { world, activeRecord, options } = this.#context;
     const [kubeconfig, { kubeletUnit }] = [this.#kubeconfig, options];
     const problem = await world.credentialProblem?.({ kubeconfig, kubeletUnit }).catch(() => undefined);
-    if (problem === this.#said) return;
-    this.#said = problem;
+    if (problem === this.#reported) return;
+    this.#reported = problem;
     if (problem === undefined) world.log.info('credentials of the kubeconfig are valid again', { kubeconfig });
     else world.log.error('credentials of the kubeconfig cannot be used', { kubeconfig, problem });
     activeRecord.notice('credentials', problem ?? null);
@@ -183,22 +183,22 @@ function openCarrier({ options, world }: AgentContext, client: Client, assignedB
 function kubeletKnowledge(
   { options, world, kubelet, shutdown }: AgentContext,
   onNews: () => void,
-): { now: () => Promise<KubeletFacts>; heard: (version: string) => void } {
+): { now: () => Promise<KubeletFacts>; onVersion: (version: string) => void } {
   const { disk, exec, log } = world;
   const { signal } = shutdown;
   const versionRecord = new VersionRecord(disk, layout(options.dynamicConfigDir).kubeletVersion, log);
   let facts = kubelet;
   let helped: Promise<KubeletFacts> | undefined;
-  let heardLast = '';
+  let lastVersion = '';
   return {
     now: async () => {
       helped ??= askHelp(facts, { options, disk, log, exec: (program, args, asked) => exec(program, args, { ...asked, signal }) });
       const { knownGates, knownFlags } = await helped;
       return { ...facts, ...(knownGates ? { knownGates } : {}), ...(knownFlags ? { knownFlags } : {}) };
     },
-    heard: (version) => {
-      if (options.kubeletVersion !== undefined || version === heardLast) return;
-      heardLast = version;
+    onVersion: (version) => {
+      if (options.kubeletVersion !== undefined || version === lastVersion) return;
+      lastVersion = version;
       try {
         const before = facts.version.text;
         const { version: closest, newer } = closestKubeletVersion(version);

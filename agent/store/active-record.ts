@@ -4,7 +4,8 @@ import { DRIFT_KINDS, type Drift } from '../drift/plan.ts';
 
 /**
  * `store/meta/active.json`: what this node runs, by the agent's last knowledge. Written at every change, so that `dkc status` needs neither the
- * agent nor a network. A report only: apart from `assignedBy` the agent decides nothing by it and works without it.
+ * agent nor a network. Which config the node uses does not depend on it, apart from `assignedBy`; a start also compares the hashes in it with the
+ * effective file, to detect a change by another program, and resumes `drift`. Without the record everything works.
  */
 export interface ActiveRecord {
   used: 'assigned' | 'last-known-good' | 'local';
@@ -21,8 +22,8 @@ export interface ActiveRecord {
   /** RFC 3339, UTC. Since when this very file from this source is in use; changes of error and carrier leave it as it is. */
   at: string;
   /**
-   * The kind of object that assigned a config last, kept over restarts: after a NodeConfig, a Node without configSource no longer means local. The only
-   * member that the agent decides by; without it a Node without configSource means local, as upstream.
+   * The kind of object that assigned a config last, kept over restarts: after a NodeConfig, a Node without configSource no longer means local. Without
+   * this member it means local, as upstream has it.
    */
   assignedBy?: AssignedBy;
   /** Name of the node whose agent created this record; the agent of another node keeps it and reports that the store is not its own. */

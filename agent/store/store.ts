@@ -50,8 +50,9 @@ export interface CondemnedRecord extends ContentRef {
 }
 
 /**
- * `store/meta/refused.json`: the config that is assigned to this node and that preflight rejects. A report for `dkc status`; the agent decides nothing
- * by it. Removed when the config is accepted or another one is assigned.
+ * `store/meta/refused.json`: the config that is assigned to this node and that preflight rejects. A report for `dkc status`; with the
+ * journal it prevents a second event after a restart. Which config the node uses does not depend on it. Removed when the config is accepted or another
+ * one is assigned.
  */
 export interface RefusedRecord extends ContentRef {
   source: Source;
