@@ -1,3 +1,4 @@
+import { type LabelSelector, parseLabelSelector, SelectorError } from '../../kube/api/selector.ts';
 import { UsageError } from '../failure.ts';
 import type { Args } from '../args/args.ts';
 import type { Flag, Positional } from '../command.ts';
@@ -36,11 +37,29 @@ function characterProblem(name: string): string | undefined {
 /** @throws {UsageError} unless exactly one of names, `-l` and `--all` is given */
 export function chosenNodes(command: string, args: Args): Choice {
   const names = nodeNames(command, args.many('node'));
-  const labelSelector = args.text('selector');
+  const labelSelector = selectorText(command, args);
   const all = args.on('all');
   const ways = [names.length > 0, labelSelector !== undefined, all].filter(Boolean).length;
   if (ways === 0) throw new UsageError(`${command}: NODE is missing: name nodes, or give -l SELECTOR or --all; see dkc ${command} --help`);
   if (ways > 1) throw new UsageError(`${command}: names, -l and --all cannot be combined; see dkc ${command} --help`);
-  if (labelSelector === '') throw new UsageError(`${command}: --selector is empty; --all means every node`);
+  if (labelSelector?.trim() === '') throw new UsageError(`${command}: --selector is empty; --all means every node`);
   return names.length > 0 ? { by: 'name', names } : { by: 'selector', labelSelector };
+}
+
+/** What `-l` says, as it was typed. @throws {UsageError} as {@link readSelector} */
+export function selectorText(command: string, args: Args): string | undefined {
+  const text = args.text('selector');
+  if (text !== undefined) readSelector(command, text);
+  return text;
+}
+
+/** @throws {UsageError} for what no API server takes, which is known without asking one */
+export function readSelector(command: string, text: string): LabelSelector {
+  try {
+    return parseLabelSelector(text);
+  } catch (error) {
+    if (!(error instanceof SelectorError)) throw error;
+    const must = `--selector must be a label selector such as pool=web,tier!=test: ${error.message}`;
+    throw new UsageError(`${command}: ${must}; see dkc ${command} --help`);
+  }
 }

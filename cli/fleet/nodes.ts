@@ -4,10 +4,10 @@ import { connectFlags, withClient } from '../connect/flags.ts';
 import { UsageError } from '../failure.ts';
 import { checkWatch, formatFlag, formatOf, peopleFor, show, table, tableLines } from '../output/output.ts';
 import { printable, jsonText } from '../output/printable.ts';
-import { type FleetCarrier, fleetOf, noteMissingCarrier } from './carrier.ts';
+import { type FleetCarrier, fleetOf, noteMissingCarrier, type Watched } from './carrier.ts';
 import { type FleetNode, fleetState, isSettled } from '../../controllers/fleet/fleet-node.ts';
 import { nodeColumns, nodeData } from './node-view.ts';
-import { nodeNames, selectorFlag } from './node-names.ts';
+import { nodeNames, selectorFlag, selectorText } from './node-names.ts';
 import type { Args } from '../args/args.ts';
 import type { Millis } from '../../base/clock.ts';
 
@@ -39,14 +39,15 @@ With --check, exits with 1 unless every node is trusted or local.`,
   positionals: [{ name: 'node', text: 'only these nodes; also node/NAME and A,B', many: true, completes: 'node' }],
   run: (context, args) => {
     const names = nodeNames('nodes', args.many('node'));
-    if (names.length > 0 && args.text('selector') !== undefined)
+    const labelSelector = selectorText('nodes', args);
+    if (names.length > 0 && labelSelector !== undefined)
       throw new UsageError('nodes: a name and a selector cannot be combined; see dkc nodes --help');
     const watches = args.on('watch');
     if (watches && args.on('check')) throw new UsageError('nodes: --watch and --check cannot be combined; see dkc nodes --help');
     return withClient(context, args, async (client) => {
       const fleet = await fleetOf(context, args, client);
-      if (watches) return watchFleet(context, args, fleet, names);
-      const { found, failed } = names.length > 0 ? await readAll(context, fleet, names) : { found: await fleet.list(context.signal, args.text('selector')), failed: [] }; // prettier-ignore
+      if (watches) return watchFleet(context, args, fleet, names.length > 0 ? names : labelSelector === undefined ? {} : { labelSelector });
+      const { found, failed } = names.length > 0 ? await readAll(context, fleet, names) : { found: await fleet.list(context.signal, labelSelector), failed: [] }; // prettier-ignore
       await showNodes(context, args, found);
       for (const error of failed.slice(1)) context.stderr.write(`dkc: ${printable(describeError(error))}\n`);
       if (failed.length > 0) throw failed[0];
@@ -99,7 +100,7 @@ const GATHER_MS: Millis = 100;
  * with the state `deleted`. The remaining time of a trial does not count as a change.
  * @throws the signal's reason
  */
-async function watchFleet(context: Context, args: Args, fleet: FleetCarrier, names: readonly string[]): Promise<never> {
+async function watchFleet(context: Context, args: Args, fleet: FleetCarrier, watched: Watched): Promise<never> {
   checkWatch(args, 'nodes');
   const format = formatOf(args);
   const { clock, signal, stdout } = context;
@@ -130,12 +131,7 @@ async function watchFleet(context: Context, args: Args, fleet: FleetCarrier, nam
     if (changed.size === 0) clock.after(GATHER_MS, print);
     changed.set(name, node);
   };
-  await fleet.watch(names.length > 0 ? names : selected(args), onSeen, signal);
+  await fleet.watch(watched, onSeen, signal);
   signal.throwIfAborted();
   throw new Error('the watch was closed');
-}
-
-function selected(args: Args): { labelSelector?: string } {
-  const labelSelector = args.text('selector');
-  return labelSelector === undefined ? {} : { labelSelector };
 }

@@ -4,13 +4,13 @@ import { ActionError, describeError } from '../../base/errors.ts';
 import { rollouts, type Count, type NodeConfigRollout, type RolloutSpec, type RolloutStep } from '../../controllers/rollout/types.ts';
 import type { Window } from '../../controllers/rollout/windows.ts';
 import { isJsonObject } from '../../kube/api/json.ts';
-import { parseLabelSelector, SelectorError, type LabelRequirement } from '../../kube/api/selector.ts';
+import type { LabelRequirement } from '../../kube/api/selector.ts';
 import type { Args } from '../args/args.ts';
 import type { Context, Flag } from '../command.ts';
 import { readConfigFile } from '../config/config-file.ts';
 import { namespaceFor } from '../connect/flags.ts';
 import { UsageError } from '../failure.ts';
-import { allFlag, selectorFlag } from '../fleet/node-names.ts';
+import { allFlag, readSelector, selectorFlag } from '../fleet/node-names.ts';
 import { readRules } from './rollouts.ts';
 
 const COMMAND = 'rollout create';
@@ -174,12 +174,7 @@ function selectorOf(args: Args, base: RolloutSpec): NonNullable<RolloutSpec['nod
     return base.nodeSelector;
   }
   if (text.trim() === '') throw usage('--selector is empty; --all means every node');
-  try {
-    return selectorObject(parseLabelSelector(text));
-  } catch (error) {
-    if (error instanceof SelectorError) throw usage(`--selector must be a label selector such as pool=web,tier!=test: ${error.message}`);
-    throw error;
-  }
+  return selectorObject(readSelector(COMMAND, text));
 }
 
 /** A selector for the spec: `pool=web` in matchLabels, other requirements in matchExpressions. */

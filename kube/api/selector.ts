@@ -100,15 +100,20 @@ function tokenize(text: string): Token[] {
   return tokens;
 }
 
+/** Go's int64. */
+const MAX_INTEGER = 2n ** 63n - 1n;
+
 function integer(text: string): bigint {
-  if (!/^-?\d{1,19}$/.test(text)) throw new SelectorError(`for 'Gt', 'Lt' operators, the value must be an integer, not "${text}"`);
+  if (!/^-?\d{1,19}$/.test(text) || BigInt(text) > MAX_INTEGER)
+    throw new SelectorError(`for 'Gt', 'Lt' operators, the value must be an integer, not "${text}"`);
   return BigInt(text);
 }
 
 function checked(requirement: LabelRequirement): LabelRequirement {
   const [problem] = qualifiedNameProblems(requirement.key);
   if (problem !== undefined) throw new SelectorError(`invalid label key "${requirement.key}": ${problem}`);
-  for (const value of 'values' in requirement ? requirement.values : []) {
+  const values = 'values' in requirement ? requirement.values : 'value' in requirement ? [String(requirement.value)] : [];
+  for (const value of values) {
     const [bad] = labelValueProblems(value);
     if (bad !== undefined) throw new SelectorError(`invalid label value "${value}" of "${requirement.key}": ${bad}`);
   }

@@ -73,6 +73,11 @@ for (const [argv, says] of [
   ['assign node-a --all --configmap dkc-system/web --key kubelet', /cannot be combined/],
   ['assign node-a --configmap dkc-system/web --key kubelet --wait --dry-run', /--dry-run and --wait cannot be combined/],
   ['nodes node-a -l pool=web', /a name and a selector cannot be combined/],
+  [
+    'nodes -l =, --context=none',
+    /^dkc: nodes: --selector must be a label selector such as pool=web,tier!=test: .+ see dkc nodes --help\n$/,
+  ],
+  ['unassign -l a,,b', /^dkc: unassign: --selector must be a label selector/],
 ] as const)
   test(`wrong usage: ${argv}`, async () => {
     const { code, stderr } = await run(argv);
