@@ -1,3 +1,4 @@
+import { silentLog } from '../../base/log.ts';
 import { nodes, type KubeObject } from '../../kube/api/object.ts';
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { createServer, type AddressInfo } from 'node:net';
@@ -66,7 +67,8 @@ export async function buildStage(context: Context, dkc: readonly [string, string
     const client = await connect({ kubeconfig: files.kubeconfig }, {});
     undo.defer(() => client.close());
     await client.create(nodes, node);
-    const fleet = await fleetCarrier({ client, clock: context.clock, random: context.random, log: context.log }, context.signal);
+    // That its watch loses the API server is a part of the story, which tells it.
+    const fleet = await fleetCarrier({ client, clock: context.clock, random: context.random, log: silentLog }, context.signal);
     const kubelet = new Eye<KubeletSeen>(context.clock);
     const seen: KubeletSeen = { maxPods: undefined, crashes: 0 };
     const see = (change: Partial<KubeletSeen>): void => kubelet.see({ ...Object.assign(seen, change) });
