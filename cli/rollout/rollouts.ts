@@ -4,6 +4,7 @@ import { servesResource } from '../../controllers/fleet/server-facts.ts';
 import { type Rules, rulesOf } from '../../controllers/rollout/rules.ts';
 import { type NodeConfigRollout, ROLLOUT_LABEL, rollouts } from '../../controllers/rollout/types.ts';
 import { dnsSubdomainProblems } from '../../kube/api/names.ts';
+import { isJsonObject } from '../../kube/api/json.ts';
 import type { Client } from '../../kube/client/client.ts';
 import { isConflict, isNotFound } from '../../kube/client/errors.ts';
 import type { Args } from '../args/args.ts';
@@ -69,6 +70,10 @@ async function missing(client: Reader, name: string, action: string, signal: Abo
   const hint = meant === undefined ? '`dkc rollout status` lists them' : `did you mean ${meant}?`;
   return new ActionError(action, object, { hint: `not found; ${hint}` });
 }
+
+/** The objects of a list in a status: where the CustomResourceDefinition is not that of dkc, somebody may have written anything else into it. */
+export const objectsOf = <T extends object>(list: readonly T[] | undefined): readonly T[] =>
+  Array.isArray(list) ? (list as readonly T[]).filter(isJsonObject) : [];
 
 /** The validated and defaulted spec, as the controller reads it. */
 export const readRules = (rollout: Readonly<NodeConfigRollout>): Rules => rulesOf(rollout);

@@ -13,6 +13,7 @@ import {
   revisionNumbered,
   revisionsOf,
   rolloutName,
+  objectsOf,
 } from './rollouts.ts';
 import { namesIn, nodesText } from '../../controllers/rollout/text.ts';
 import { type ConfigMap, keyOf, numberOf } from '../../controllers/rollout/revision.ts';
@@ -75,7 +76,7 @@ function resume(client: Client, rollout: NodeConfigRollout, retry: boolean, sign
     const why = isAborted ? 'it was aborted' : `it has stopped: ${status.message ?? status.phase ?? ''}`;
     throw cannot('resume', rollout, `${why}; correct its ConfigMap, roll out an earlier revision with dkc rollout undo, or retry this one: dkc rollout resume ${rollout.metadata.name} --retry`); // prettier-ignore
   }
-  const failed = status.complete === true ? (status.failures ?? []) : [];
+  const failed = status.complete === true ? objectsOf(status.failures) : [];
   const isTriedAgain = retry && !isStopped && failed.length > 0;
   if (retry && !isStopped && !isTriedAgain) throw cannot('retry', rollout, `it has not stopped; ${doingText(rollout)}`);
   if (!isStopped && !isTriedAgain && spec.paused !== true) throw cannot('resume', rollout, `it is not paused; ${doingText(rollout)}`);

@@ -4,7 +4,7 @@ import type { NodeConfigRollout, Phase } from '../../controllers/rollout/types.t
 import { age, ago } from '../node/spoken.ts';
 import type { Column, Paint, People } from '../output/output.ts';
 import { RUN_CONTROLLER } from '../../deploy/deployments.ts';
-import { isObserved, readRules } from './rollouts.ts';
+import { isObserved, objectsOf, readRules } from './rollouts.ts';
 import { sourceText } from '../../agent/checkpoint/source.ts';
 import { printable } from '../output/printable.ts';
 import type { NodeView, RolloutView, StepView } from './view.ts';
@@ -70,7 +70,7 @@ const states: Readonly<Record<NodeView['state'], Sign>> = {
 /** A rollout as a tree: its fields, then its steps, each with the nodes that it adds. Ends with a newline. */
 export function treeText({ rollout, rules, steps }: RolloutView, now: Millis, { wide, paint }: People): string {
   const { metadata, status = {} } = rollout;
-  const { phase = 'Pending', nodes, revision, previousRevision, nextWindow, waitsFor, failures = [], approvals = [] } = status;
+  const { phase = 'Pending', nodes, revision, previousRevision, nextWindow, waitsFor, failures, approvals } = status;
   const { icon, tone } = signOf(phase);
   const rows: [string, string][] = [
     ['Name', printable(rules.name)],
@@ -86,10 +86,11 @@ export function treeText({ rollout, rules, steps }: RolloutView, now: Millis, { 
   }
   if (nextWindow !== undefined) rows.push(['Next window', printable(nextWindow)]);
   if (status.message !== undefined) rows.push(['Message', printable(status.message)]);
-  for (const { type, status: isSo, message } of status.conditions ?? [])
+  for (const { type, status: isSo, message } of objectsOf(status.conditions))
     if ((type === 'Conflict' && isSo === 'True') || (type === 'Preflight' && isSo === 'False')) rows.push([type, printable(message)]);
-  for (const { step, by, at } of approvals) rows.push(['Approved', printable(`step ${step} by ${by}, ${ago(at, now)}`)]);
-  for (const { node, error, at } of failures.slice(0, MAX_NODES)) rows.push(['Failed', printable(`${node}: ${error} (${ago(at, now)})`)]);
+  for (const { step, by, at } of objectsOf(approvals)) rows.push(['Approved', printable(`step ${step} by ${by}, ${ago(at, now)}`)]);
+  for (const { node, error, at } of objectsOf(failures).slice(0, MAX_NODES))
+    rows.push(['Failed', printable(`${node}: ${error} (${ago(at, now)})`)]);
   if (!isObserved(rollout)) rows.push(['Controller', paint.yellow(`has not seen this spec yet; is it running? ${RUN_CONTROLLER}`)]);
   const width = Math.max(...rows.map(([title]) => title.length)) + 1;
   const head = rows.map(([title, value]) => `${`${title}:`.padEnd(width)}   ${value}`);

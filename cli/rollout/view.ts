@@ -12,7 +12,7 @@ import type { NodeConfigRollout } from '../../controllers/rollout/types.ts';
 import { matchesLabels } from '../../kube/api/selector.ts';
 import { trialLeft } from '../fleet/node-view.ts';
 import type { FleetObjects } from './fleet-objects.ts';
-import { outcomeOf, readRules } from './rollouts.ts';
+import { objectsOf, outcomeOf, readRules } from './rollouts.ts';
 
 /** A node of a rollout, for people. */
 export interface NodeView {
@@ -56,10 +56,10 @@ export function nodesOf(rollout: Readonly<NodeConfigRollout>, rules: Rules, flee
 /** Steps and their nodes: first the nodes that have the revision, then the others in the order in which the controller will change them. Pure. */
 export function viewOf(rollout: Readonly<NodeConfigRollout>, fleet: FleetObjects, now: Millis): RolloutView {
   const rules = readRules(rollout);
-  const { revision, failures = [], attemptAt } = rollout.status ?? {};
+  const { revision, failures, attemptAt } = rollout.status ?? {};
   const triedAgain = attemptAt === undefined ? undefined : { since: Date.parse(attemptAt), resourceVersion: undefined };
   const ordered = inOrder(nodesOf(rollout, rules, fleet), rules.uid);
-  const failed = new Map(failures.map(({ node, error }) => [node, error]));
+  const failed = new Map(objectsOf(failures).map(({ node, error }) => [node, error]));
   const target = revision === undefined ? undefined : targetFor(revision, ordered, rules);
   // A node in status.failures failed in the current attempt, even if its error is older than attemptAt.
   const placed = ordered.map((node): Placed => {

@@ -45,8 +45,9 @@ function fleet(rollout: NodeConfigRollout, nodes: Readonly<Record<string, '+' | 
 
 const people = { wide: false, paint: pc.createColors(false), columns: undefined };
 
-test('the tree shows steps and the nodes that each adds; a name that a terminal would obey is printable; others are left out', () => {
-  const rollout = web({ phase: 'Holding', waitsFor: 'Approval', message: 'step 1 \u001b[2Jis done' });
+test('the tree shows steps and the nodes that each adds; a name that a terminal would obey is printable; other nodes, and what no rollout controller writes, are left out', () => {
+  const others = { failures: [null], approvals: [null], conditions: 'none' } as unknown as RolloutStatus;
+  const rollout = web({ ...others, phase: 'Holding', waitsFor: 'Approval', message: 'step 1 \u001b[2Jis done' });
   const nodes = { a: '+', b: 't', c: '-', d: '!', e: 'x', other: '-' } as const;
   const text = treeText(viewOf(rollout, fleet(rollout, nodes), NOW), NOW, people);
   const sorted = text.split('\n').map((line) => line.replace(/^[│ ]  [├└]─ /, '   ')); // prettier-ignore
