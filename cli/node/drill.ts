@@ -15,7 +15,7 @@ import type { Millis } from '../../base/clock.ts';
 import { tempPrefix } from '../../base/durable-disk.ts';
 import { silentLog } from '../../base/log.ts';
 import { kubeletOf } from '../config/config-file.ts';
-import { type Column, show, table } from '../output/output.ts';
+import { type Column, formatOf, show, table } from '../output/output.ts';
 import type { Args } from '../args/args.ts';
 
 export const drill: Command = {
@@ -40,6 +40,8 @@ export const drill: Command = {
   positionals: [],
   async run(context, args) {
     if (args.on('yes') && !args.on('live')) throw new UsageError('drill: --yes requires --live; see dkc drill --help');
+    // Checked first: a live drill restarts the kubelet twice before it prints anything.
+    if (formatOf(args) === 'name') throw new UsageError('drill: -o name: a drill has no names; use -o json');
     const node = await nodeSide(context, args);
     if (!args.on('live')) return await rehearse(context, args, node);
     const report = await liveDrillHere(context, args, node);

@@ -57,6 +57,7 @@ const rows: Row[] = [
   { argv: 'retry 8c1f', code: 2, where: ['something is condemned', (node) => node.condemn(node.trusted)], err: /^dkc: REF 8c1f: it matches \d checkpoints/ },
   { argv: 'drill --live', code: 2, err: /would condemn dkc-system\/web:kubelet@2, which restarts the kubelet with last-known-good .*; add --yes to do it/ },
   { argv: 'drill --yes', code: 2 },
+  { argv: 'drill --live --yes -o name', code: 2, err: /^dkc: drill: -o name: a drill has no names; use -o json/ },
   { argv: 'drill --live --yes', code: 3, err: /its agent is not running; start it/ },
   { argv: 'drill', code: 1, where: ['boot cannot use what is assigned', async (node) => node.assign(await node.save('8', { files: { kubelet: 'kind: Nonsense\n' } }))], out: /assigned +last-known-good .* FAILED/, err: /^dkc: 1 of 5 drill steps failed\n$/ },
   { argv: 'status -o json', code: 0, where: ['all is well', (node) => node.trust(node.assigned)], out: /"state": "trusted"/, err: /^$/ },
