@@ -5,24 +5,29 @@ import type { ControlPlane } from './control-plane.ts';
 import type { DaemonPlan } from './daemon.ts';
 
 /** More than it ever asks for: its own limit of requests would only be waited for. */
-const NO_LIMIT = 100_000;
+export const NO_LIMIT = 100_000;
 
-interface Options {
+/** What any of upstream's programs is started with. */
+export interface ProgramOptions {
   /** Its release is the program's. */
   plane: Pick<ControlPlane, 'release' | 'servingCertificate'>;
-  /** Folder, for its certificate. */
+  /** Its own folder, for its certificate too. */
   home: string;
   /** Path. */
   kubeconfig: string;
   port: number;
-  /** The value of `--controllers`. */
-  controllers: string;
   /** Flags besides. */
   more?: readonly string[];
 }
 
-/** How upstream's kube-controller-manager is started, without a limit of its own. @throws {RealPartsUnavailable} */
-export async function controllerManager(options: Options): Promise<Pick<DaemonPlan, 'program' | 'args' | 'ready'>> {
+/**
+ * How upstream's kube-controller-manager is started, without a limit of its own.
+ * @param options - `controllers` is the value of `--controllers`
+ * @throws {RealPartsUnavailable}
+ */
+export async function controllerManager(
+  options: ProgramOptions & { controllers: string },
+): Promise<Pick<DaemonPlan, 'program' | 'args' | 'ready'>> {
   const { plane, home, kubeconfig, port, controllers, more = [] } = options;
   const { 'kube-controller-manager': program } = await plane.release.programs(['kube-controller-manager']);
   const serving = hasInsecurePorts(plane.release) ? insecure(port) : await secureServing(plane, home, port);

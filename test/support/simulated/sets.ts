@@ -1,12 +1,14 @@
+type Fields = Record<string, unknown>;
+
 /** A DaemonSet `default/NAME` for all nodes. */
-export function daemonSet(
-  name: string,
-  spec: Record<string, unknown> = {},
-  annotations: Record<string, string> = {},
-): Record<string, unknown> {
+export const daemonSet = (name: string, spec: Fields = {}, annotations: Record<string, string> = {}): Fields =>
+  workload('DaemonSet', name, spec, annotations);
+
+/** `default/NAME`, whose pods have one container. */
+export function workload(kind: 'DaemonSet' | 'StatefulSet', name: string, spec: Fields, annotations: Record<string, string>): Fields {
   return {
     apiVersion: 'apps/v1',
-    kind: 'DaemonSet',
+    kind,
     metadata: { name, namespace: 'default', annotations },
     spec: {
       selector: { matchLabels: { app: name } },

@@ -1,3 +1,4 @@
+import assert from 'node:assert/strict';
 import type { HollowNode } from '../hollow/hollow-node.ts';
 import type { Millis } from '../../../base/clock.ts';
 import type { KubeObject } from '../../../kube/api/object.ts';
@@ -46,6 +47,12 @@ export interface Swept {
   problems: string[];
   /** Runs in which something went wrong. */
   runs: number;
+}
+
+/** They all came to the same end, and there was something to come over. */
+export function assertSame({ problems, runs }: Swept): void {
+  assert.deepEqual(problems, []);
+  assert.ok(runs > 0, 'nothing went wrong');
 }
 
 /** What is to go wrong: the n-th call, or the n-th event of a kind's watch. */

@@ -202,6 +202,12 @@ export abstract class Stage<S extends WorkloadSet> {
     return this.#written(pods, await this.client.create<Pod>(pods, pod));
   }
 
+  /** A pod as somebody would make it by hand, on node `n`. */
+  byHand(name: string, labels = this.appLabels('web'), n = 0): Promise<Pod> {
+    const spec = { nodeName: this.node(n), containers: [{ name: 'main', image: 'app:0' }], terminationGracePeriodSeconds: 5 };
+    return this.createPod({ apiVersion: 'v1', kind: 'Pod', metadata: { name, namespace: this.name, labels }, spec });
+  }
+
   async patchPod(pod: Readonly<Pod>, patch: unknown): Promise<void> {
     await this.#written(pods, await this.client.patch<Pod>(pods, this.#ref(pod), patch, { type: 'merge' }));
   }

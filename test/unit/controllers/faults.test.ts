@@ -1,9 +1,8 @@
-import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { faultKinds, type FaultKind } from '../../support/simulated/faulty-calls.ts';
 import { watchFaults, type WatchFault } from '../../support/simulated/faulty-watches.ts';
 import type { SeenCall } from '../../support/simulated/intercepted.ts';
-import type { Swept } from '../../support/simulated/sweeping.ts';
+import { assertSame } from '../../support/simulated/sweeping.ts';
 import { subjects } from './simulated/subjects.ts';
 
 /**
@@ -14,11 +13,6 @@ function inTurn(call: SeenCall, n: number): FaultKind[] {
   return [possible[n % possible.length]].filter((kind) => kind !== undefined);
 }
 const oneOf = (n: number): WatchFault[] => [watchFaults[n % watchFaults.length]].filter((fault) => fault !== undefined);
-
-function assertSame({ problems, runs }: Swept): void {
-  assert.deepEqual(problems, []);
-  assert.ok(runs > 0, 'nothing went wrong');
-}
 
 for (const { kind, stories, alsoLate } of subjects) {
   describe(`whichever call of a ${kind} controller fails, and however, it comes to the same end`, () => {

@@ -2,6 +2,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { ControlPlane } from '../../../support/real-parts/control-plane.ts';
+import type { ProgramOptions } from '../../../support/real-parts/controller-manager.ts';
 import { Daemon } from '../../../support/real-parts/daemon.ts';
 import type { DaemonPlan } from '../../../support/real-parts/daemon.ts';
 import { freePorts } from '../../../support/real-parts/free-ports.ts';
@@ -9,14 +10,8 @@ import { freePorts } from '../../../support/real-parts/free-ports.ts';
 /** A process under test, of upstream or ours as people run it. `stop` lets it finish what it is at, `kill` does not; `start` is for after these. */
 export type Subject = Awaited<ReturnType<typeof startProcess>>;
 
-export interface Place {
-  /** Of the subject alone; it goes with it. */
-  home: string;
-  /** Path; of the admin, for the control plane. */
-  kubeconfig: string;
-  /** Nobody listens on it. */
-  port: number;
-}
+/** A folder that goes with the subject, a kubeconfig of the admin, and a port on which nobody listens. */
+export type Place = Pick<ProgramOptions, 'home' | 'kubeconfig' | 'port'>;
 
 const GRACE_MS = 5_000;
 

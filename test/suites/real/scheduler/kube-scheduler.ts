@@ -2,25 +2,12 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { stringify } from 'yaml';
 import { hasInsecurePorts } from '../../../support/real-parts/control-plane.ts';
-import type { ControlPlane } from '../../../support/real-parts/control-plane.ts';
-import { secureServing } from '../../../support/real-parts/controller-manager.ts';
+import { NO_LIMIT, type ProgramOptions, secureServing } from '../../../support/real-parts/controller-manager.ts';
 import type { DaemonPlan } from '../../../support/real-parts/daemon.ts';
 
-/** More than it ever asks for. */
-const NO_LIMIT = 100_000;
-
-export interface KubeSchedulerOptions {
-  /** Its release is the program's. */
-  plane: Pick<ControlPlane, 'release' | 'servingCertificate'>;
-  /** Its own folder. */
-  home: string;
-  /** Path. */
-  kubeconfig: string;
-  port: number;
+export interface KubeSchedulerOptions extends ProgramOptions {
   /** Keys of the configuration besides. */
   config?: Record<string, unknown>;
-  /** Flags besides. */
-  more?: readonly string[];
 }
 
 /** How upstream's scheduler is started, without leader election and without a limit of its own. @throws {RealPartsUnavailable} */

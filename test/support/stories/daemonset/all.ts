@@ -28,10 +28,8 @@ export const stories: readonly Story<Stage>[] = [
     await s.shows({ desired: 4, available: 4 });
   }),
   story('pending-for-a-lost-node', async (s) => {
-    await s.nodes(2);
+    await s.running(2);
     const resources = { requests: { cpu: '100' } };
-    await s.create();
-    await s.rolledOut();
     await s.patch({
       spec: {
         updateStrategy: { rollingUpdate: { maxUnavailable: 2 } },
@@ -90,9 +88,7 @@ export const stories: readonly Story<Stage>[] = [
 
   // What comes of a template: into pods, into revisions, and past an API server that refuses.
   story('rich-template', async (s) => {
-    await s.nodes(1);
-    await s.create();
-    await s.rolledOut();
+    await s.running(1);
     await s.patch({
       spec: {
         template: {

@@ -22,19 +22,12 @@ export const ownership: readonly Story<Stage>[] = [
   }),
   story('made-by-hand', async (s) => {
     await s.nodes(3);
-    const spec = (nodeName: string) => ({ nodeName, containers: [{ name: 'main', image: 'app:0' }], terminationGracePeriodSeconds: 5 });
-    const metadata = { namespace: s.name, labels: s.appLabels('web') };
-    await s.createPod({ apiVersion: 'v1', kind: 'Pod', metadata: { ...metadata, name: 'first' }, spec: spec(s.node(0)) });
-    await s.createPod({
-      apiVersion: 'v1',
-      kind: 'Pod',
-      metadata: { ...metadata, name: 'foreign', labels: s.appLabels('db') },
-      spec: spec(s.node(1)),
-    });
+    await s.byHand('first');
+    await s.byHand('foreign', s.appLabels('db'), 1);
     await s.quiet();
     await s.create({ spec: { updateStrategy: { type: 'OnDelete' } } });
     await s.shows({ desired: 3, available: 3, updated: 2 });
-    await s.createPod({ apiVersion: 'v1', kind: 'Pod', metadata: { ...metadata, name: 'second' }, spec: spec(s.node(2)) });
+    await s.byHand('second', s.appLabels('web'), 2);
     await s.until('only one stays', () => s.pods().length === 4);
     await s.quiet();
   }),
@@ -54,10 +47,8 @@ export const ownership: readonly Story<Stage>[] = [
   ),
   // Whoever patches a revision later must find the very bytes that a server would write.
   story('orphaned-with-a-shell-command', async (s) => {
-    await s.nodes(1);
     const command = ['sh', '-c', 'test -e /a && test 1 \\< 2 > /dev/null; echo "\\u2028 \u2028"'];
-    await s.create();
-    await s.rolledOut();
+    await s.running(1);
     await s.patch({ spec: { template: { spec: { containers: [{ name: 'main', command }] } } } });
     await s.rolledOut();
     await s.remove('Orphan');

@@ -110,12 +110,6 @@ export class Stage extends WorkloadStage<StatefulSet> {
     return pod;
   }
 
-  /** A pod as somebody would make it by hand, on the node of the story. */
-  byHand(name: string, labels = this.appLabels('web')): Promise<Pod> {
-    const spec = { nodeName: this.node(0), containers: [{ name: 'main', image: 'app:0' }], terminationGracePeriodSeconds: 5 };
-    return this.createPod({ apiVersion: 'v1', kind: 'Pod', metadata: { name, namespace: this.name, labels }, spec });
-  }
-
   /** Until it is gone. */
   override async deletePod(pod: Readonly<Pod>): Promise<void> {
     await this.terminate(pod);

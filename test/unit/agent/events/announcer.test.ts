@@ -81,27 +81,17 @@ test('an agent that dies after the server took an event, and before its mark, do
   await one.stop();
 });
 
-test('what a journal held before the first start is history, and of many new lines the newest 20 are sent', async () => {
-  const one = await node();
-  one.trust();
-  const announcer = await one.start();
-  for (let n = 0; n < 25; n++) one.trust();
-  announcer.notify();
-  await one.clock.advance(0);
-  assert.deepEqual(
-    one.messages,
-    Array.from({ length: 20 }, (_, n) => `line ${n + 6}`),
-  );
-  await one.stop();
-});
-
-test('what a journal held before the first start is not sent with the first line after it', async () => {
-  const one = await node();
-  one.trust();
-  const announcer = await one.start();
-  one.trust();
-  announcer.notify();
-  await one.clock.advance(0);
-  assert.deepEqual(one.messages, ['line 1']);
-  await one.stop();
-});
+for (const { lines, sent } of [
+  { lines: 1, sent: ['line 1'] },
+  { lines: 25, sent: Array.from({ length: 20 }, (_, n) => `line ${n + 6}`) },
+])
+  test(`what a journal held before the first start is history, and of new lines the newest 20 are sent: ${lines} new`, async () => {
+    const one = await node();
+    one.trust();
+    const announcer = await one.start();
+    for (let n = 0; n < lines; n++) one.trust();
+    announcer.notify();
+    await one.clock.advance(0);
+    assert.deepEqual(one.messages, sent);
+    await one.stop();
+  });

@@ -25,29 +25,15 @@ async function node({ before = 0, stopped, trusted = false }: { before?: number;
   await store.save(payload(source('web@1'), { kubelet: 'A' }));
   await store.setRecord('assigned', source('web@1'));
   if (trusted) await store.setRecord('last-known-good', source('web@1'));
-  const trial = {
-    source: source('web@1'),
-    ...A,
-    assignedAt: '2026-03-01T00:00:00Z',
-    healthyMs: 180_000,
-    exits: 2,
-    evidence,
-    exitsOffset: 90,
-  };
-  await store.setTrial({ ...trial, bootId: 'b1', uncleanBoots: before });
+  const counted = { healthyMs: 180_000, exits: 2, evidence, exitsOffset: 90, bootId: 'b1', uncleanBoots: before };
+  await store.setTrial({ source: source('web@1'), ...A, assignedAt: '2026-03-01T00:00:00Z', ...counted });
   if (stopped !== undefined) await cleanStop.note(stopped, '2026-03-01T00:00:00Z');
   const boot = (bootId: string) => countBoot({ ...open(), options: { maxKubeletExits: 3 }, bootId, clock, log: silentLog });
   const seen = async () => {
     const { store: now, cleanStop: mark } = open();
     const { healthyMs, uncleanBoots, exits, evidence: kept } = (await now.trial()) ?? {};
-    return {
-      healthyMs,
-      uncleanBoots,
-      exits,
-      ...(kept && { evidence: kept }),
-      mark: await mark.boot(),
-      condemned: (await now.condemned()).map(({ reason }) => reason),
-    };
+    const condemned = (await now.condemned()).map(({ reason }) => reason);
+    return { healthyMs, uncleanBoots, exits, ...(kept && { evidence: kept }), mark: await mark.boot(), condemned };
   };
   return { fs, boot, seen };
 }

@@ -93,12 +93,8 @@ test('a right to write that is missing is known before it is needed', { timeout:
   const account = { token: 'reader', user: 'reader', groups: [] };
   const { server, kubeconfig } = await up(t, { tokens: [account] });
   const [apiVersion, apiGroup, metadata] = ['rbac.authorization.k8s.io/v1', 'rbac.authorization.k8s.io', { name: 'read' }];
-  server.add({
-    apiVersion,
-    kind: 'ClusterRole',
-    metadata,
-    rules: [{ apiGroups: ['*'], resources: ['*'], verbs: ['get', 'list', 'watch'] }],
-  });
+  const rules = [{ apiGroups: ['*'], resources: ['*'], verbs: ['get', 'list', 'watch'] }];
+  server.add({ apiVersion, kind: 'ClusterRole', metadata, rules });
   const subjects = [{ kind: 'User', name: account.user, apiGroup }];
   server.add({ apiVersion, kind: 'ClusterRoleBinding', metadata, roleRef: { apiGroup, kind: 'ClusterRole', name: 'read' }, subjects });
   const run = start(t, [`--kubeconfig=${await kubeconfig(account.token)}`, '--leader-elect=false']);

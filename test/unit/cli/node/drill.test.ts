@@ -30,14 +30,8 @@ test('a drill rehearses every fall back on copies, touches nothing, and removes 
   process.env['TMPDIR'] = scratch;
   // Of a killed one; and of one that lives, has just begun, is somebody else's or of anybody's, or no directory at all.
   const isRoot = process.getuid?.() === 0;
-  const kept = [
-    'dkc-drill-alive',
-    ...(isRoot ? ['dkc-drill-foreign'] : []),
-    'dkc-drill-link',
-    'dkc-drill-open',
-    'dkc-drill-young',
-    'dkc-other',
-  ];
+  const drills = ['alive', ...(isRoot ? ['foreign'] : []), 'link', 'open', 'young'];
+  const kept = [...drills.map((name) => `dkc-drill-${name}`), 'dkc-other'];
   const locks = memoryLocks();
   for (const name of ['dkc-drill-killed', ...kept.filter((one) => !/link|open/.test(one))])
     await mkdir(join(scratch, name, '1'), { recursive: true, mode: 0o700 });

@@ -5,6 +5,7 @@ import { coreEvents, persistentVolumeClaims, pods, statefulSets } from '../../..
 import { ApiError, TransportError } from '../../../../kube/client/errors.ts';
 import type { Interceptor } from '../../../support/simulated/intercepted.ts';
 import type { SimWorld } from '../../../support/simulated/sim-world.ts';
+import { claimTemplate } from './objects.ts';
 import { claimsOf, setsOf, simWorld, statefulSet } from './simulated/world.ts';
 
 /** @param by - comes between the controller and the server. @param endMs - from the mark of deletion of a pod to its end */
@@ -82,11 +83,7 @@ test('no pod is made on a claim that is being deleted, and one is once it is gon
 test('claims grow when their class is allowed to let them', async (t) => {
   const world = await scene(t, nothing);
   const { storage } = world.api.hooks;
-  const of = (storageSize: string) => ({
-    storageClassName: 'fast',
-    accessModes: ['ReadWriteOnce'],
-    resources: { requests: { storage: storageSize } },
-  });
+  const of = (storageSize: string) => ({ storageClassName: 'fast', ...claimTemplate('data', storageSize).spec });
   const bound = { status: { phase: 'Bound', capacity: { storage: '1Gi' } } };
   world.api.add({ apiVersion: 'storage.k8s.io/v1', kind: 'StorageClass', metadata: { name: 'fast' }, provisioner: 'test' });
   const metadata = { name: 'data-web-0', namespace: 'default' };

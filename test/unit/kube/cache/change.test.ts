@@ -89,8 +89,8 @@ const through = (streams: boolean, steps: string): string =>
   );
 
 // What an informer asks in the course of things is in informers.test.ts.
-describe('a reflector that lists', () => {
-  for (const { why, steps, leads } of [
+const reflectors = {
+  lists: [
     { why: 'never moves back', steps: 'listed 5, changed 17, changed 9', leads: 'watching@17' },
     { why: 'doubts in pages what it asked for in one piece', steps: 'listed 5, expired, expired, listed 3', leads: 'listing newest@5' },
     { why: 'stays where it is with an empty version', steps: 'listed 5, changed ', leads: 'watching@5' },
@@ -98,13 +98,8 @@ describe('a reflector that lists', () => {
     { why: 'asks for the newest when the server lags behind', steps: 'listed 5, expired, too-new', leads: 'listing newest@5' },
     { why: 'asks for the newest when even the watch is ahead', steps: 'listed 5, too-new', leads: 'listing newest@5' },
     { why: 'believes versions that it cannot compare', steps: 'listed b, expired, listed a', leads: 'watching@a' },
-  ]) {
-    test(why, () => assert.equal(through(false, steps), leads));
-  }
-});
-
-describe('a reflector that streams', () => {
-  for (const { why, steps, leads } of [
+  ],
+  streams: [
     { why: 'watches on', steps: 'listed 5, bookmark 8', leads: 'watching@8' },
     { why: 'streams again after 410', steps: 'listed 5, expired', leads: 'streaming@5' },
     { why: 'never asks again', steps: 'refused, listed 5, expired', leads: 'listing known@5' },
@@ -114,7 +109,8 @@ describe('a reflector that streams', () => {
     { why: 'lists nothing older than it knows after two breaks', steps: 'listed 5, expired, broken, broken', leads: 'listing known@5' },
     { why: 'lists the newest when the stream expires', steps: 'expired', leads: 'listing newest@' },
     { why: 'streams when events were lost', steps: 'listed 5, lost', leads: 'streaming@5' },
-  ]) {
-    test(why, () => assert.equal(through(true, steps), leads));
-  }
-});
+  ],
+};
+for (const [does, rows] of Object.entries(reflectors))
+  for (const { why, steps, leads } of rows)
+    test(`a reflector that ${does}: ${why}`, () => assert.equal(through(does === 'streams', steps), leads));

@@ -1,7 +1,9 @@
 import { statefulSetController } from '../../../../../controllers/statefulset/controller.ts';
 import type { Pvc, StatefulSet } from '../../../../../controllers/common/types.ts';
 import type { Pace } from '../../../../support/simulated/sim-kubelets.ts';
+import { workload } from '../../../../support/simulated/sets.ts';
 import { SimWorld } from '../../../../support/simulated/sim-world.ts';
+import { claimTemplate } from '../objects.ts';
 
 /** The node that the pods of {@link statefulSet} are on from the start. */
 export const NODE = 'a';
@@ -17,21 +19,8 @@ export function statefulSet(
   spec: Partial<NonNullable<StatefulSet['spec']>> = {},
   annotations: Record<string, string> = {},
 ): Record<string, unknown> {
-  return {
-    apiVersion: 'apps/v1',
-    kind: 'StatefulSet',
-    metadata: { name, namespace: 'default', annotations },
-    spec: {
-      serviceName: name,
-      replicas: 3,
-      selector: { matchLabels: { app: name } },
-      template: template(name, 'v1'),
-      volumeClaimTemplates: [
-        { metadata: { name: 'data' }, spec: { accessModes: ['ReadWriteOnce'], resources: { requests: { storage: '1Gi' } } } },
-      ],
-      ...spec,
-    },
-  };
+  const own = { serviceName: name, replicas: 3, template: template(name, 'v1'), volumeClaimTemplates: [claimTemplate('data')] };
+  return workload('StatefulSet', name, { ...own, ...spec }, annotations);
 }
 
 export function template(name: string, image: string): NonNullable<StatefulSet['spec']>['template'] {
