@@ -203,15 +203,15 @@ const tempName = (): string => `${tempPrefix}${process.pid}-${randomBytes(6).toS
 /** The disk of this machine. */
 export const realDisk: Disk = durableDisk(nodeFs, tempName);
 
-/** A sync, or another change, that is done, or the time that one under way takes so far. */
+/** The duration of a finished change of the disk, or the time so far of a running one. */
 export interface Synced {
   path: string;
   ms: Millis;
 }
 
 /**
- * How long the disk takes to sync: everything that a store writes waits for it. And for what comes before it: a frozen file system, as for a snapshot of it, lets
- * nobody get as far as a sync.
+ * Measures how long the disk takes for syncs, which every write of a store waits for, and for the other changes: on a frozen file system, as during a
+ * snapshot, a write never reaches its sync.
  */
 export class SyncTimes {
   readonly #monotonic: () => Millis;

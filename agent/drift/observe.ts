@@ -136,7 +136,7 @@ export interface ConfigzDeps {
 /** Time between two requests to /configz, in ms. A difference is confirmed by another request before it is reported. */
 const ASK_MS: Millis = 300_000;
 /** Failures in a row, about a minute apart, after which the failure is reported. */
-const TOLD_AFTER = 2;
+const NOTICE_AFTER_FAILURES = 2;
 
 /** Compares the configuration that the kubelet reports (`--kubelet-configz`) with the effective file. */
 export class ConfigzCheck {
@@ -168,12 +168,12 @@ export class ConfigzCheck {
     try {
       await this.#ask(world.askKubelet, options.kubeconfig);
       this.#askedAt = now;
-      if (this.#failures >= TOLD_AFTER) activeRecord.notice('configz', null);
+      if (this.#failures >= NOTICE_AFTER_FAILURES) activeRecord.notice('configz', null);
       this.#failures = 0;
     } catch (error) {
       // A kubelet that has just started does not listen yet.
       this.#failures += 1;
-      if (this.#failures === TOLD_AFTER) {
+      if (this.#failures === NOTICE_AFTER_FAILURES) {
         const problem = `the kubelet is not compared with the effective file: ${options.kubeletConfigz}: ${describeError(error)}`;
         activeRecord.notice('configz', problem);
         world.log.warn('failed to compare the kubelet with the effective file, retrying', { url: options.kubeletConfigz, error });

@@ -26,7 +26,7 @@ export interface ActiveRecordWriterDeps {
   nodeName: string;
 }
 
-/** A write that takes longer hangs, in ms: a slow disk takes some seconds. */
+/** A write that takes longer counts as hanging, in ms. A slow disk needs a few seconds. */
 const HANGS_AFTER_MS: Millis = 15_000;
 
 /** Keeps `active.json` up to date for `dkc status`. A failed write is only logged. */
@@ -37,7 +37,7 @@ export class ActiveRecordWriter {
   #assignedBy: AssignedBy;
   readonly #notices = new Map<Notice['about'], string>();
   #writing: Promise<void> = Promise.resolve();
-  /** The disk has not returned from a write: one more would not come back either. */
+  /** A write has not returned: until it does, records go to the file in memory. */
   #isHanging = false;
 
   constructor(deps: ActiveRecordWriterDeps) {

@@ -10,8 +10,8 @@ import { describeError } from '../../base/errors.ts';
 const limits = { base: 500, cap: 30_000 };
 /** Longest wait for sync to complete before a report, in ms. */
 const MAX_SILENCE_MS = 2000;
-/** Failures in a row after which an admin should know, of a server that is away for a moment as well: some ten seconds. */
-const TOLD_AFTER = 5;
+/** Consecutive failures after which `dkc status` shows the problem: some ten seconds, so that a short outage is not shown. */
+const NOTICE_AFTER_FAILURES = 5;
 /** Pause after a patch with the same content as the previous one, in ms. */
 const CONFLICT_BACKOFF_MS = 1000;
 
@@ -22,7 +22,7 @@ export interface ReporterDeps {
   random: Random;
   log: Log;
   onKept: (kept: boolean) => void;
-  /** Why the server has not taken the status for a while; null once it has. */
+  /** Called with the error after several consecutive failures to write the status, and with null once the status is written. */
   onProblem: (problem: string | null) => void;
 }
 
@@ -73,14 +73,14 @@ export class Reporter {
             },
           );
         }
-        if (failures >= TOLD_AFTER) onProblem(null);
+        if (failures >= NOTICE_AFTER_FAILURES) onProblem(null);
         failures = 0;
       } catch (error) {
         if (signal.aborted) return;
         failures += 1;
         const wait = backoff(failures, limits, random);
-        // Once: a webhook may refuse in other words each time, and each of them would be a write of the disk.
-        if (failures === TOLD_AFTER) onProblem(describeError(error));
+        // Reported once: a webhook may reject with a different message each time, and each notice is a disk write.
+        if (failures === NOTICE_AFTER_FAILURES) onProblem(describeError(error));
         log[failures === 1 ? 'warn' : 'debug']('failed to write status, retrying', { carrier: carrier.name, failures, error });
         // A change of the picture or a watch event triggers the retry earlier.
         await this.#due.waitOr(wait, clock, signal);

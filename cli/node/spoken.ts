@@ -1,11 +1,11 @@
 import type { Millis } from '../../base/clock.ts';
 
-/** Two clocks that differ by less count as the same, in s. */
+/** Clock skew that is ignored, in s: a time ahead by less is shown as now. */
 const CLOCKS_APART = 300;
 
 /**
- * `5s`, `12m`, `3h`, `9d`: one unit is enough for ages. `?` for an invalid time, `now` for a time in the future by no more than clocks differ, `in 9d` for
- * one that a clock far ahead gave.
+ * `5s`, `12m`, `3h`, `9d`: one unit is enough for ages. `?` for an invalid time, `now` for a time ahead by no more than {@link CLOCKS_APART}, `in 9d` for
+ * a later one, written under a clock that was far ahead.
  */
 export function age(at: string | null | undefined, now: Millis): string {
   const then = at === null || at === undefined ? Number.NaN : Date.parse(at);

@@ -61,7 +61,7 @@ const RETRY = { base: 1_000, cap: 60_000, jitter: 0 };
 /** Without the copy of the ConfigMap nothing is assigned. */
 const needsNoCopy = (action: Action): boolean => isOfRevision(action) || action.do === 'give-back';
 
-/** One that has taken the place of another goes on though that cannot be deleted. */
+/** A write that the new revision needs. The deletion of an old copy is none: its failure must not block the nodes of the new revision. */
 const isOfCopy = (action: Action): boolean => isOfRevision(action) && action.do !== 'delete-revision';
 
 /**
