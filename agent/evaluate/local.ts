@@ -21,7 +21,7 @@ export function parseLocal(bytes: Uint8Array, dir: string, version: KubeletVersi
   };
 }
 
-/** The effective file while nothing is assigned: the bytes of the file, or rendered anew where relative paths must become absolute. */
+/** The effective file while nothing is assigned: the bytes of the file, or a new rendering where relative paths must become absolute. */
 export function effectiveOfLocal(local: Extract<LocalConfig, { at: 'present' }>): Uint8Array {
   return local.hasRelativePaths ? new TextEncoder().encode(renderYaml(local.resolved)) : local.bytes;
 }

@@ -46,14 +46,14 @@ export function chosenNodes(command: string, args: Args): Choice {
   return names.length > 0 ? { by: 'name', names } : { by: 'selector', labelSelector };
 }
 
-/** What `-l` says, as it was typed. @throws {UsageError} as {@link readSelector} */
+/** The text of `-l`. @throws {UsageError} as {@link readSelector} */
 export function selectorText(command: string, args: Args): string | undefined {
   const text = args.text('selector');
   if (text !== undefined) readSelector(command, text);
   return text;
 }
 
-/** @throws {UsageError} for what no API server takes, which is known without asking one */
+/** Parses a label selector. @throws {UsageError} for a text that the API server would reject; no request is sent */
 export function readSelector(command: string, text: string): LabelSelector {
   try {
     return parseLabelSelector(text);

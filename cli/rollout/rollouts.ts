@@ -71,7 +71,7 @@ async function missing(client: Reader, name: string, action: string, signal: Abo
   return new ActionError(action, object, { hint: `not found; ${hint}` });
 }
 
-/** The objects of a list in a status: where the CustomResourceDefinition is not that of dkc, somebody may have written anything else into it. */
+/** The items of a status list that are objects: a CustomResourceDefinition other than that of dkc may allow null and other types. */
 export const objectsOf = <T extends object>(list: readonly T[] | undefined): readonly T[] =>
   Array.isArray(list) ? (list as readonly T[]).filter(isJsonObject) : [];
 

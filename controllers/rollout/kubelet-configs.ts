@@ -17,7 +17,7 @@ const MAX_ANSWERS = 256;
 const MAX_REASONS = 3;
 
 /**
- * Predicts how the agents of a fleet would judge a configuration, as far as that is possible off the node: by the rules of each kubelet version. Only the agent
+ * Predicts how the agents of a fleet would validate a configuration, as far as that is possible off the node: by the rules of each kubelet version. Only the agent
  * can check flags, drop-ins, the local configuration and the host. Every result is computed once.
  */
 export function kubeletConfigs(): KubeletConfigs {

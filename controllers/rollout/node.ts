@@ -92,7 +92,7 @@ export interface TriedAgain {
   resourceVersion: string | undefined;
 }
 
-/** By what a node is judged. @member triedAgain - absent: this is the first attempt */
+/** The facts that decide the state of a node. @member triedAgain - absent: this is the first attempt */
 export interface Judging {
   deadlineMs: Millis;
   now: Millis;

@@ -61,7 +61,7 @@ test('a picture that is made in several turns is sent once it is whole', async (
   const picture = { model, refresh: () => fleet.picture.refresh() && ++turns > 2 };
   const stream = new FleetStream({ picture, clock, metrics: noPageMetrics });
   const client = new TestClient();
-  // One that comes meanwhile brings no turns of its own beside.
+  // A client that connects during the refresh starts no second one.
   for (const one of [client, new TestClient()]) stream.add(one);
   assert.deepEqual([turns, client.events.length], [2, 0]);
   await clock.advance(MIN_INTERVAL_MS);
