@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test, type TestContext } from 'node:test';
+import { aborted } from '../../../../base/waiting.ts';
 import { controllersRun } from '../../../../cli/controllers/command.ts';
 import { type Makers, runControllers } from '../../../../cli/controllers/run.ts';
 import { type ControllerName, controllersSettings } from '../../../../cli/controllers/settings.ts';
@@ -38,7 +39,7 @@ function idle(seen: Seen = {}): Makers {
     for (const kind of reads[name]) informers.of(kind);
     const run = async (signal: AbortSignal): Promise<void> => {
       seen.working = [...(seen.working ?? []), name].toSorted();
-      if (!signal.aborted) await new Promise((resolve) => signal.addEventListener('abort', resolve, { once: true }));
+      await aborted(signal);
       seen.working = seen.working.filter((one) => one !== name);
     };
     return { name, run };

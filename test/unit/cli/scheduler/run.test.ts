@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test, type TestContext } from 'node:test';
+import { aborted } from '../../../../base/waiting.ts';
 import { defaultSchedulerConfig, type SchedulerConfig } from '../../../../scheduler/config/config.ts';
 import { runScheduler, type MakeScheduler } from '../../../../cli/scheduler/run.ts';
 import { schedulerFlags } from '../../../../cli/scheduler/config.ts';
@@ -26,7 +27,7 @@ const idle = (seen: Seen = {}): MakeScheduler => ({
     for (const kind of [pods, nodes]) informers.of(kind);
     const run = async (signal: AbortSignal): Promise<void> => {
       seen.works = true;
-      if (!signal.aborted) await new Promise((resolve) => signal.addEventListener('abort', resolve, { once: true }));
+      await aborted(signal);
       seen.works = false;
     };
     return [{ name: 'scheduler', run }];

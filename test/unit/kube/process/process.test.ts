@@ -3,6 +3,7 @@ import { readFile } from 'node:fs/promises';
 import { test } from 'node:test';
 import { parseFaults } from '../../../../apiserver/faults/fault.ts';
 import { realClock } from '../../../../base/clock.ts';
+import { aborted } from '../../../../base/waiting.ts';
 import { configMaps, type KubeObject } from '../../../../kube/api/object.ts';
 import { NotLeaderError } from '../../../../kube/election/fence.ts';
 import type { Runtime, Setup } from '../../../../kube/process/contract.ts';
@@ -14,9 +15,7 @@ import type { Client } from '../../../../kube/client/client.ts';
 import { healthChecks, readyChecks } from '../../../../kube/process/readiness.ts';
 
 const map = (name: string): KubeObject => ({ apiVersion: 'v1', kind: 'ConfigMap', metadata: { name }, data: { b: '', a: '' } });
-const wait = (signal: AbortSignal): Promise<void> =>
-  new Promise((resolve) => (signal.aborted ? resolve() : signal.addEventListener('abort', () => resolve(), { once: true })));
-const waiting = () => [{ name: 'waiting', run: wait }];
+const waiting = () => [{ name: 'waiting', run: aborted }];
 
 test('a controller end to end: ready, at work, seen, and gone without a trace', { timeout: 120_000 }, async (t) => {
   const api = newApi(t);
@@ -74,7 +73,7 @@ test('on SIGTERM the lease is held until the controllers have ended, and caches 
     setup: ({ client, informers }: Runtime) => {
       const maps = informers.of(configMaps);
       const drained = async (signal: AbortSignal): Promise<void> => {
-        await wait(signal);
+        await aborted(signal);
         await realClock.sleep(30); // whatever does not wait for controllers has ended by then
         await client.create(configMaps, { metadata: { name: 'last', namespace: 'default' } });
         await eventually('the cache goes on', () => maps.get('default/last') !== undefined);
@@ -96,7 +95,7 @@ test('a lost lease ends the process with 1, and nothing is written afterwards', 
     setup: ({ client, events }: Runtime) => {
       const recorder = events('late');
       const late = async (signal: AbortSignal): Promise<void> => {
-        await wait(signal);
+        await aborted(signal);
         recorder.event({ ...map('x'), metadata: { name: 'x', namespace: 'default' } }, 'Normal', 'Late', 'too late');
         refused = await client.create(configMaps, { metadata: { name: 'late', namespace: 'default' } }).catch((error: unknown) => error);
       };
@@ -133,7 +132,7 @@ test('a controller that throws ends the others, and the process with 1; one that
       {
         name: 'other',
         run: async (signal) => {
-          await wait(signal);
+          await aborted(signal);
           ended = true;
         },
       },
