@@ -1,5 +1,5 @@
 import type { Client } from '../kube/client/client.ts';
-import { serverWords } from '../kube/client/errors.ts';
+import { serverMessageOf } from '../kube/client/errors.ts';
 import type { Runnable, Runtime } from '../kube/process/contract.ts';
 import type { SchedulerConfig } from './config/config.ts';
 import type { SchedulerHooks } from './core/hooks.ts';
@@ -78,7 +78,7 @@ function hooksOf(runtime: Runtime, state: SchedulerState, reservations: Reservat
     isOurs,
     image,
     longestMs: longestTtl(atLeastASecond(state.config.reservation)),
-    onUnseen: (room, error) => reservation.report(room, unseenEvent(room, serverWords(error))),
+    onUnseen: (room, error) => reservation.report(room, unseenEvent(room, serverMessageOf(error))),
   });
   return placeholderHooks(reservation, { reservations, seen, placeholders });
 }

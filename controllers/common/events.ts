@@ -2,7 +2,7 @@ import type { KubeObject, Resource } from '../../kube/api/object.ts';
 import type { EventType } from '../../kube/controller/event.ts';
 import type { EventRecorder } from '../../kube/controller/event-recorder.ts';
 import { messageOf } from '../../base/errors.ts';
-import { ApiError, isForbidden, isInvalidRequest, serverWords } from '../../kube/client/errors.ts';
+import { ApiError, isForbidden, isInvalidRequest, serverMessageOf } from '../../kube/client/errors.ts';
 
 /** An event about a set. */
 export interface SetEvent {
@@ -81,7 +81,7 @@ export function refusalOf(error: unknown): SetEvent[] {
   let cause = first;
   while (cause instanceof Error && !(cause instanceof ApiError)) cause = cause.cause;
   if (!(cause instanceof ApiError) || !(cause.code === 500 || isForbidden(cause) || isInvalidRequest(cause))) return [];
-  const words = serverWords(cause);
+  const words = serverMessageOf(cause);
   const message = `The set is not synced: ${messageOf(first).replace(cause.message, () => words)}`;
   return [{ type: 'Warning', reason: 'FailedSync', message }];
 }

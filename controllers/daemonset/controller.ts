@@ -59,7 +59,7 @@ export function daemonSetController(runtime: Runtime, options: DaemonSetOptions 
       },
       ...(places ? [{ of: caches.pods, mapFunc: (change: Change<Pod>) => enqueueOnFreedNode(change, suspended) }] : []),
     ],
-    gone: (key) => {
+    onDeleted: (key) => {
       expectations.forget(key);
       ownWrites.forget(key);
       suspended.forgetSet(key);

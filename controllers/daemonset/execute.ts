@@ -18,7 +18,7 @@ import type { DaemonSet, Pod } from '../common/types.ts';
 import type { Millis } from '../../base/clock.ts';
 import { batchOf } from '../common/pods.ts';
 import { objectKey } from '../../kube/cache/contract.ts';
-import { ApiError, isConflict, isNotFound, serverWords } from '../../kube/client/errors.ts';
+import { ApiError, isConflict, isNotFound, serverMessageOf } from '../../kube/client/errors.ts';
 import { defaultLimits, slowStart } from '../../kube/client/limits.ts';
 import { controllerOf, isControlledBy } from '../../kube/controller/owners.ts';
 import { type Creation, type Deletion, newPod } from './actions.ts';
@@ -42,7 +42,8 @@ async function executePods(by: Executor, rules: Rules, plan: Plan, signal: Abort
   const pass = by.expectations.expect(key, { creations: creations.length, deletions: uids });
   const errors = [...(await create(by, rules, creations, pass, signal)), ...(await remove(by, rules, deletions, pass, signal))];
   signal.throwIfAborted();
-  if (errors.length > 0) throw asOneError(errors, () => `${errors.length} pods could not be created or deleted: ${serverWords(errors[0])}`);
+  if (errors.length > 0)
+    throw asOneError(errors, () => `${errors.length} pods could not be created or deleted: ${serverMessageOf(errors[0])}`);
 }
 
 function isStillOurs({ caches }: Executor, { set }: Rules, pod: Readonly<Pod>): boolean {
@@ -70,7 +71,7 @@ async function create(by: Executor, rules: Rules, creations: readonly Creation[]
   const errors = result.failed.map(({ error }) => error).filter((error) => !isOfTerminatingNamespace(error));
   for (const error of errors) {
     if (error instanceof RewrittenError || signal.aborted) continue;
-    events.event(set, 'Warning', 'FailedCreate', `Error creating: ${serverWords(error)}`, { resource: daemonSets });
+    events.event(set, 'Warning', 'FailedCreate', `Error creating: ${serverMessageOf(error)}`, { resource: daemonSets });
   }
   return errors;
 }
@@ -127,7 +128,7 @@ async function remove(by: Executor, rules: Rules, deletions: readonly Deletion[]
         // A conflict counts too: the server may give up retrying while the pod still exists, and then no event enqueues the set. Users need no event about it.
         errors.push(error);
         if (!signal.aborted && !isConflict(error))
-          events.event(set, 'Warning', 'FailedDelete', `Error deleting: ${serverWords(error)}`, { resource: daemonSets });
+          events.event(set, 'Warning', 'FailedDelete', `Error deleting: ${serverMessageOf(error)}`, { resource: daemonSets });
       }
     }),
   );

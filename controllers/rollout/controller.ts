@@ -5,7 +5,7 @@ import type { Change } from '../../kube/cache/change.ts';
 import { type Informer, type Key, type Lister, objectKey, memoize } from '../../kube/cache/contract.ts';
 import { type Controller, type EnqueueRequest, failedWith, type Outcome } from '../../kube/controller/controller.ts';
 import { ActionError } from '../../base/errors.ts';
-import { isRefused, isRejected, serverWords } from '../../kube/client/errors.ts';
+import { isRefused, isRejected, serverMessageOf } from '../../kube/client/errors.ts';
 import type { EventRecorder } from '../../kube/controller/event-recorder.ts';
 import { holdBack, OwnWrites } from '../../kube/controller/own-writes.ts';
 import { runController } from '../../kube/controller/run-controller.ts';
@@ -105,7 +105,7 @@ export function rolloutController(runtime: Runtime, options: RolloutOptions & { 
         },
       },
     ],
-    gone: (key) => {
+    onDeleted: (key) => {
       ownWrites.forget(key);
       drains.forget(key);
       fleets.forget(key);
@@ -209,7 +209,7 @@ const MAX_WHY = 400;
 
 /** Adds the object's name where it is missing: errors of RBAC and quotas name the object, those of webhooks do not. */
 function whyFailed({ object, error }: Failure): string {
-  const words = error instanceof ActionError ? error.hint : serverWords(error);
+  const words = error instanceof ActionError ? error.hint : serverMessageOf(error);
   const name = object.slice(object.lastIndexOf(' ') + 1).replace(/^.*\//, '');
   return cut(words.includes(`"${name}"`) ? words : `${object}: ${words}`, MAX_WHY);
 }

@@ -46,7 +46,7 @@ export function statefulSetController(runtime: Runtime, options: StatefulSetOpti
         mapFunc: (change: Change<StorageClass>, sets: Lister<StatefulSet>) => enqueueOnStorageClass(change, sets, rules),
       },
     ],
-    gone: (key) => ownWrites.forget(key),
+    onDeleted: (key) => ownWrites.forget(key),
     reconcile: (key, signal) => reconcileSet(key, sync, signal),
   };
   caches.sets.addHandlers('statefulset-memory', {

@@ -13,7 +13,7 @@ import type { SetMemory } from '../common/set-memory.ts';
 import type { Caches, SetFacts } from './observe.ts';
 import type { Plan } from './plan.ts';
 import { makesRoom } from './status.ts';
-import { ApiError, isAlreadyExists, isConflict, isNotFound, mayHaveTakenEffect, serverWords } from '../../kube/client/errors.ts';
+import { ApiError, isAlreadyExists, isConflict, isNotFound, mayHaveTakenEffect, serverMessageOf } from '../../kube/client/errors.ts';
 import { type Action, newPod } from './actions.ts';
 import { POD_INDEX_LABEL, POD_NAME_LABEL } from './places.ts';
 import type { Rules } from './rules.ts';
@@ -85,9 +85,9 @@ async function createPvcs(
     } catch (cause) {
       signal.throwIfAborted();
       if (isAlreadyExists(cause)) throw cause;
-      const message = `create Claim ${name} for Pod ${pod} in StatefulSet ${of} failed error: ${serverWords(cause)}`;
+      const message = `create Claim ${name} for Pod ${pod} in StatefulSet ${of} failed error: ${serverMessageOf(cause)}`;
       events.event(set, 'Warning', 'FailedCreate', message, about);
-      throw new Error(`failed to create PVC ${name}: ${serverWords(cause)}`, { cause });
+      throw new Error(`failed to create PVC ${name}: ${serverMessageOf(cause)}`, { cause });
     }
   }
 }
@@ -141,7 +141,9 @@ async function updatePvcOwners(
       if (isNotFound(cause)) continue;
       // No event: the key is retried with the claim that the cache has then.
       if (isConflict(cause)) throw cause;
-      throw new Error(`could not update claim ${pvc.metadata.name ?? ''} for delete policy ownerRefs: ${serverWords(cause)}`, { cause });
+      throw new Error(`could not update claim ${pvc.metadata.name ?? ''} for delete policy ownerRefs: ${serverMessageOf(cause)}`, {
+        cause,
+      });
     }
   }
 }
@@ -165,7 +167,7 @@ async function grow(
         set,
         'Warning',
         'FailedExpand',
-        `Claim ${name} of StatefulSet ${of} cannot be expanded to ${size}: ${serverWords(error)}`,
+        `Claim ${name} of StatefulSet ${of} cannot be expanded to ${size}: ${serverMessageOf(error)}`,
         about,
       );
     throw error;
@@ -189,7 +191,7 @@ async function verb(
   } catch (error) {
     // No event: the cache will soon show a pod that exists already, and a conflict is retried before a user would read the event.
     if (isAlreadyExists(error) || isConflict(error) || error instanceof DOMException) throw error;
-    const message = `${what} Pod ${pod} in StatefulSet ${of} failed error: ${serverWords(error)}`;
+    const message = `${what} Pod ${pod} in StatefulSet ${of} failed error: ${serverMessageOf(error)}`;
     events.event(set, 'Warning', `Failed${reasons[what]}`, message, about);
     throw error;
   }

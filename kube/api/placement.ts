@@ -202,7 +202,7 @@ export function mergeTolerations(own: readonly Toleration[] | undefined, added: 
   for (const one of added) {
     let replaced = false;
     for (const [at, other] of merged.entries()) {
-      if (!asksTheSame(one, other)) continue;
+      if (!hasSameCondition(one, other)) continue;
       merged[at] = one;
       replaced = true;
     }
@@ -211,7 +211,7 @@ export function mergeTolerations(own: readonly Toleration[] | undefined, added: 
   return merged;
 }
 
-function asksTheSame(a: Toleration, b: Toleration): boolean {
+function hasSameCondition(a: Toleration, b: Toleration): boolean {
   return (
     (a.key ?? '') === (b.key ?? '') &&
     (a.effect ?? '') === (b.effect ?? '') &&

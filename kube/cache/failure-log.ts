@@ -29,15 +29,15 @@ export class FailureLog {
   readonly #outage: Outage | undefined;
   readonly #name: string;
   readonly #remedies: { missing: string; forbidden: string };
-  readonly #told = new Set<string>();
-  #toldAt: Millis = 0;
+  readonly #loggedTexts = new Set<string>();
+  #loggedAt: Millis = 0;
   #since: Millis = 0;
   /** Since when the cache has failed without a recovery. */
   #backAt: Millis = 0;
   #overAt: Millis | undefined;
   #text: string | undefined;
   /** A failure was logged after the last recovery. */
-  #isTold = false;
+  #isLogged = false;
 
   /** @param outage - shared by the process; logs once for all caches that the server cannot be reached. @default each cache logs it */
   constructor(clock: Pick<Clock, 'monotonic'>, log: Log, resource: Resource, outage?: Outage) {
@@ -59,23 +59,24 @@ export class FailureLog {
   failed(error: unknown, { failures, waitMs }: { failures: number; waitMs: Millis }): void {
     const now = this.#clock.monotonic();
     if (this.#text === undefined) this.#backAt = now;
-    const goesOn = this.#text !== undefined || (this.#overAt !== undefined && now - this.#overAt < MIN_CALM_MS);
-    if (!goesOn) {
+    const continues = this.#text !== undefined || (this.#overAt !== undefined && now - this.#overAt < MIN_CALM_MS);
+    if (!continues) {
       this.#since = now;
-      this.#told.clear();
+      this.#loggedTexts.clear();
     }
     const remedy = this.#remedyFor(error);
     const text = describeError(error);
     this.#text = remedy === undefined ? text : `${text}; ${remedy}`;
-    const isNews = (!this.#told.has(text) && this.#told.size < MAX_TEXTS) || now - this.#toldAt >= REMIND_MS || this.#isBack(now);
+    const shouldLog =
+      (!this.#loggedTexts.has(text) && this.#loggedTexts.size < MAX_TEXTS) || now - this.#loggedAt >= REMIND_MS || this.#isBack(now);
     const fields = { error: this.#text, failures, waitMs: Math.round(waitMs) };
-    if (this.#outage?.met(this.#name, error) === true || !isNews) {
+    if (this.#outage?.met(this.#name, error) === true || !shouldLog) {
       this.#log.debug('list or watch failed again', fields);
       return;
     }
-    this.#told.add(text);
-    this.#toldAt = now;
-    this.#isTold = true;
+    this.#loggedTexts.add(text);
+    this.#loggedAt = now;
+    this.#isLogged = true;
     this.#log.warn('list or watch failed, retrying', fields);
   }
 
@@ -84,16 +85,16 @@ export class FailureLog {
     if (this.#text === undefined) return;
     const fields = { afterMs: Math.round(this.#clock.monotonic() - this.#since) };
     this.#outage?.over(this.#name);
-    if (this.#isTold) this.#log.info('list and watch work again', fields);
+    if (this.#isLogged) this.#log.info('list and watch work again', fields);
     else this.#log.debug('list and watch work again', fields);
-    this.#isTold = false;
+    this.#isLogged = false;
     this.#overAt = this.#clock.monotonic();
     this.#text = undefined;
   }
 
   /** A recovery was logged, and the failure that followed has lasted 30 s. */
   #isBack(now: Millis): boolean {
-    return !this.#isTold && now - this.#backAt >= MIN_CALM_MS;
+    return !this.#isLogged && now - this.#backAt >= MIN_CALM_MS;
   }
 
   #remedyFor(error: unknown): string | undefined {
@@ -128,12 +129,12 @@ export class Outage {
   readonly #details: string;
   readonly #waiting = new Set<string>();
   #since: Millis = 0;
-  #saidAt: Millis = 0;
+  #loggedAt: Millis = 0;
   /** Since when the server has been unreachable without a recovery. */
   #backAt: Millis = 0;
   #overAt: Millis | undefined;
   /** The outage was logged after the last recovery. */
-  #isSaid = false;
+  #isLogged = false;
 
   /** @param details - end of the log lines: how to see more. @default `details with -v`, a flag of all long-running commands */
   constructor(clock: Pick<Clock, 'monotonic'>, log: Log, details = '; details with -v') {
@@ -158,10 +159,10 @@ export class Outage {
     if (this.#waiting.size === 0) this.#backAt = now;
     this.#waiting.add(caller);
     if (begins) {
-      this.#said(now);
+      this.#markLogged(now);
       this.#log.warn(`cannot reach the API server, retrying${this.#details}`, { error: error.message });
-    } else if (now - this.#saidAt >= REMIND_MS || (!this.#isSaid && now - this.#backAt >= MIN_CALM_MS)) {
-      this.#said(now);
+    } else if (now - this.#loggedAt >= REMIND_MS || (!this.#isLogged && now - this.#backAt >= MIN_CALM_MS)) {
+      this.#markLogged(now);
       const facts = { error: error.message, waiting: [...this.#waiting].toSorted().join(','), forMs: Math.round(now - this.#since) };
       this.#log.warn(`still cannot reach the API server, retrying${this.#details}`, facts);
     }
@@ -175,14 +176,14 @@ export class Outage {
     const now = this.#clock.monotonic();
     this.#overAt = now;
     const facts = { afterMs: Math.round(now - this.#since) };
-    if (this.#isSaid) this.#log.info('the API server is reachable again', facts);
+    if (this.#isLogged) this.#log.info('the API server is reachable again', facts);
     else this.#log.debug('the API server is reachable again', facts);
-    this.#isSaid = false;
+    this.#isLogged = false;
     return true;
   }
 
-  #said(now: Millis): void {
-    this.#saidAt = now;
-    this.#isSaid = true;
+  #markLogged(now: Millis): void {
+    this.#loggedAt = now;
+    this.#isLogged = true;
   }
 }

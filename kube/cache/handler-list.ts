@@ -41,23 +41,23 @@ export class HandlerList<T extends KubeObject> {
     };
     // A new list each time: a handler that is added during an event does not get that event, since it begins with the current objects.
     this.#readers = [...this.#readers, reader];
-    for (const object of there) this.#tell(reader, object, () => reader.handlers.added?.(object, true));
+    for (const object of there) this.#callHandler(reader, object, () => reader.handlers.added?.(object, true));
     reader.synced = complete;
     return reader;
   }
 
-  tell(change: Change<T>, initial: boolean): void {
+  distribute(change: Change<T>, initial: boolean): void {
     for (const reader of this.#readers) {
       const { handlers } = reader;
       switch (change.do) {
         case 'add':
-          this.#tell(reader, change.object, () => handlers.added?.(change.object, initial));
+          this.#callHandler(reader, change.object, () => handlers.added?.(change.object, initial));
           break;
         case 'update':
-          this.#tell(reader, change.after, () => handlers.updated?.(change.before, change.after));
+          this.#callHandler(reader, change.after, () => handlers.updated?.(change.before, change.after));
           break;
         case 'delete':
-          this.#tell(reader, change.last, () => handlers.deleted?.(change.last, change.unseen));
+          this.#callHandler(reader, change.last, () => handlers.deleted?.(change.last, change.unseen));
           break;
       }
     }
@@ -68,7 +68,7 @@ export class HandlerList<T extends KubeObject> {
     for (const reader of this.#readers) reader.synced = true;
   }
 
-  #tell(reader: Reader<T>, object: T, call: () => void): void {
+  #callHandler(reader: Reader<T>, object: T, call: () => void): void {
     if (reader.removed) return;
     try {
       call();

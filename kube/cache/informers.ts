@@ -71,7 +71,7 @@ export class Informers {
   }
 
   /** Caches that cannot list or watch, synced or not: a synced one becomes stale. */
-  get troubled(): Waiting[] {
+  get failing(): Waiting[] {
     return this.#waiting(({ problem }) => problem !== undefined);
   }
 

@@ -36,7 +36,7 @@ export interface ReflectorState {
   /** Present where the first list, too, must be the newest. */
   newest?: boolean;
   /** Consecutive lists that were older than the known version, as after a restored backup, or from a server that lags behind. */
-  doubts: number;
+  staleLists: number;
 }
 
 export type Saw =
@@ -63,42 +63,42 @@ export type Saw =
   | { kind: 'cut' }
   | { kind: 'failed' };
 
-const MAX_DOUBTS = 2;
+const MAX_STALE_LISTS = 2;
 const MAX_INCOMPLETE = 2;
 
 export function startOf(streams: boolean, newest = false): ReflectorState {
   const how = { rv: '', streams, ...(newest ? { newest } : {}) };
-  return { is: again(how), ...how, incomplete: 0, doubts: 0 };
+  return { is: relistState(how), ...how, incomplete: 0, staleLists: 0 };
 }
 
 export function next(state: ReflectorState, saw: Saw): ReflectorState {
   switch (saw.kind) {
     case 'listed':
-      if (state.rv !== '' && isOlder(saw.rv, state.rv) && state.doubts < MAX_DOUBTS) {
-        return { ...state, is: { at: 'listing', what: 'newest', inPages: true }, doubts: state.doubts + 1 };
+      if (state.rv !== '' && isOlder(saw.rv, state.rv) && state.staleLists < MAX_STALE_LISTS) {
+        return { ...state, is: { at: 'listing', what: 'newest', inPages: true }, staleLists: state.staleLists + 1 };
       }
-      return { ...state, is: { at: 'watching' }, rv: saw.rv, incomplete: 0, doubts: 0 };
+      return { ...state, is: { at: 'watching' }, rv: saw.rv, incomplete: 0, staleLists: 0 };
     case 'changed':
     case 'bookmark':
       if (state.is.at !== 'watching' || saw.rv === undefined || saw.rv === '' || isOlder(saw.rv, state.rv)) return state;
       return { ...state, rv: saw.rv };
     case 'expired':
-      if (state.is.at === 'watching' || state.is.at === 'checking') return { ...state, is: again(state) };
+      if (state.is.at === 'watching' || state.is.at === 'checking') return { ...state, is: relistState(state) };
       return { ...state, is: { at: 'listing', what: 'newest', inPages: state.is.at === 'streaming' } };
     case 'too-new':
       return { ...state, is: { at: 'listing', what: 'newest', inPages: true } };
     case 'lost':
-      return { ...state, is: again(state) };
+      return { ...state, is: relistState(state) };
     case 'refused': {
       const without = { ...state, streams: false };
-      return { ...without, is: again(without) };
+      return { ...without, is: relistState(without) };
     }
     case 'incomplete':
     case 'broken': {
       const incomplete = state.incomplete + 1;
       if (incomplete < MAX_INCOMPLETE) return { ...state, incomplete };
       const without = { ...state, incomplete: 0, streams: false };
-      return { ...without, is: again(without), streams: saw.kind === 'broken' };
+      return { ...without, is: relistState(without), streams: saw.kind === 'broken' };
     }
     case 'reached':
       return { ...state, is: { at: 'watching' } };
@@ -112,7 +112,7 @@ export function next(state: ReflectorState, saw: Saw): ReflectorState {
   }
 }
 
-function again({ streams, rv, newest = false }: Pick<ReflectorState, 'streams' | 'rv' | 'newest'>): Reflection {
+function relistState({ streams, rv, newest = false }: Pick<ReflectorState, 'streams' | 'rv' | 'newest'>): Reflection {
   if (streams) return { at: 'streaming' };
   return { at: 'listing', what: rv !== '' ? 'known' : newest ? 'newest' : 'cached', inPages: true };
 }

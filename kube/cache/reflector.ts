@@ -64,9 +64,9 @@ const LIST_TIMEOUT_MS: Millis = 60_000;
 /** Silence before the current state is complete: the server ignored `sendInitialEvents`, as servers before 1.19 do, and will not send the end bookmark. */
 const QUIET_MS: Millis = 30_000;
 /** Objects that are logged by name when they cannot be cached; further names add nothing. */
-const MAX_IGNORED_SAID = 1_000;
+const MAX_IGNORED_LOGGED = 1_000;
 /** An accepted watch that has lasted this long counts as working, even without an event. */
-const STANDS_MS: Millis = 5_000;
+const WATCH_WORKS_MS: Millis = 5_000;
 const INITIAL_EVENTS_END = 'k8s.io/initial-events-end';
 
 /** Keeps a sink in sync with the server: lists, watches, and relists when needed. One per kind and selection. */
@@ -191,7 +191,7 @@ export class Reflector<T extends KubeObject> {
     try {
       const skipped = (what: TooLarge): void => (pending === undefined ? this.#passed(what) : this.#leftOut(pending, what));
       const opened = (): void => {
-        if (pending === undefined) standing = clock.after(STANDS_MS, () => this.#failures.recovered());
+        if (pending === undefined) standing = clock.after(WATCH_WORKS_MS, () => this.#failures.recovered());
         else patience?.reset(QUIET_MS);
       };
       const asked = { ...selection, ...query, timeoutSeconds: this.#loop.timeoutSeconds(), stripManagedFields: true, skipped, opened };
@@ -317,7 +317,7 @@ export class Reflector<T extends KubeObject> {
 
   #ignore(metadata: Ignored['metadata'], why: string): void {
     const { uid = '' } = metadata;
-    if (this.#ignored.has(uid) || this.#ignored.size >= MAX_IGNORED_SAID) return;
+    if (this.#ignored.has(uid) || this.#ignored.size >= MAX_IGNORED_LOGGED) return;
     this.#ignored.add(uid);
     const object = metadata.name === undefined ? 'unknown' : objectKey({ metadata });
     this.#log.error('failed to cache an object, keeping its previous version', { object, uid, why });

@@ -42,7 +42,7 @@ const SLICE = 500;
 const MAX_AT_ONCE = 5_000;
 const MAX_TURN: Millis = 25;
 /** Changes between two readings of the clock. */
-const LOOK_EVERY = 100;
+const CHECK_TIME_EVERY = 100;
 
 /** See {@link Informer}. */
 export class SharedInformer<T extends KubeObject> implements Informer<T> {
@@ -192,7 +192,7 @@ export class SharedInformer<T extends KubeObject> implements Informer<T> {
     try {
       let turnEnds = clock.monotonic() + MAX_TURN;
       for (const [at, change] of changes.entries()) {
-        const isLong = at % MAX_AT_ONCE === 0 || (at % LOOK_EVERY === 0 && clock.monotonic() >= turnEnds);
+        const isLong = at % MAX_AT_ONCE === 0 || (at % CHECK_TIME_EVERY === 0 && clock.monotonic() >= turnEnds);
         if (at > 0 && isLong) {
           await breathe();
           if (signal.aborted) return;
@@ -227,7 +227,7 @@ export class SharedInformer<T extends KubeObject> implements Informer<T> {
         this.#store.delete(objectKey(change.last));
         break;
     }
-    this.#handlers.tell(change, !this.#synced);
+    this.#handlers.distribute(change, !this.#synced);
   }
 
   #trimmed(object: T, held: T | undefined): T {
@@ -245,7 +245,7 @@ export class SharedInformer<T extends KubeObject> implements Informer<T> {
       const keys = this.#synced ? [...this.#store.keys()] : [];
       const again = (key: Key) => {
         const object = this.#store.get(key);
-        if (object !== undefined) this.#handlers.tell({ do: 'update', before: object, after: object }, false);
+        if (object !== undefined) this.#handlers.distribute({ do: 'update', before: object, after: object }, false);
       };
       await inSlices(keys, SLICE, again, signal);
     }

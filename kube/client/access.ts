@@ -33,7 +33,7 @@ export interface ClusterAccess {
   /** The user has `exec` or the `auth-provider` oidc. */
   plugin?: Plugin;
   /** Arguments and config of an `exec` or `auth-provider` that is not used, since other credentials take precedence. They may hold secrets. */
-  unasked?: readonly unknown[];
+  unused?: readonly unknown[];
   /** The context's namespace. */
   namespace?: string;
 }

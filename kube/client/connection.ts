@@ -46,16 +46,16 @@ export class BrokenConnection extends Error {
 }
 
 /**
- * Reads `stream` to its end, then calls `check`, which throws when only the connection ended, not the answer. `heard` is called for every chunk.
+ * Reads `stream` to its end, then calls `check`, which throws when only the connection ended, not the answer. `onChunk` is called for every chunk.
  *
  * Used in place of Node's own iterator, which treats an HTTP/2 stream that both sides closed before the first read as a connection that ended too early,
  * although the whole answer has arrived. Small answers arrive like that.
  */
-export async function* readWhole(
+export async function* readBody(
   stream: Readable,
   signal: AbortSignal,
   check: () => void,
-  heard: () => void = () => {},
+  onChunk: () => void = () => {},
 ): AsyncGenerator<Uint8Array, void, undefined> {
   let failure: Error | undefined;
   let wake = (): void => {};
@@ -70,7 +70,7 @@ export async function* readWhole(
       const part = stream.destroyed ? null : (stream.read() as Uint8Array | null);
       const error = failure ?? stream.errored;
       if (part !== null) {
-        heard();
+        onChunk();
         yield part;
       } else if (error || (stream.destroyed && !stream.readableEnded)) {
         signal.throwIfAborted();

@@ -32,7 +32,7 @@ export function secureContext(pems: Pems, action: string, object: string): Secur
   const { ca, cert, key } = pems;
   try {
     // OpenSSL skips an authority that it cannot read, and then trusts none: a half-written file would replace the valid one.
-    if (ca !== undefined && !isWholePem(ca)) throw new Error('the certificate authority is no PEM, or is cut off');
+    if (ca !== undefined && !isCompletePem(ca)) throw new Error('the certificate authority is no PEM, or is cut off');
     if (/ENCRYPTED PRIVATE KEY-----|Proc-Type: 4,ENCRYPTED/.test(key ?? ''))
       throw new Error('the client key is encrypted; openssl pkey writes it without a passphrase');
     if (cert !== undefined && key !== undefined && isOfAnother(cert, key))
@@ -56,7 +56,7 @@ function isOfAnother(cert: string, key: string): boolean {
   }
 }
 
-function isWholePem(text: string): boolean {
+function isCompletePem(text: string): boolean {
   const begun = text.match(/-----BEGIN [\w ]+-----/g)?.length ?? 0;
   return begun > 0 && begun === text.match(/-----END [\w ]+-----/g)?.length;
 }
@@ -218,7 +218,7 @@ export class Rotation {
   readonly #clock: Clock;
   readonly #everyMs: Millis;
   readonly #open = new Set<OpenWatch>();
-  #looking: AbortController | undefined;
+  #checking: AbortController | undefined;
 
   constructor(credentials: Pick<Credentials, 'identity'>, clock: Clock, everyMs: Millis) {
     this.#credentials = credentials;
@@ -230,21 +230,21 @@ export class Rotation {
   follow(endpoint: Endpoint, end: (reason: RotatedError) => void): Disposable {
     const watch = { endpoint, end };
     this.#open.add(watch);
-    if (this.#looking === undefined) {
-      this.#looking = new AbortController();
-      void this.#look(this.#looking.signal);
+    if (this.#checking === undefined) {
+      this.#checking = new AbortController();
+      void this.#checkUntil(this.#checking.signal);
     }
     return {
       [Symbol.dispose]: () => {
         this.#open.delete(watch);
         if (this.#open.size > 0) return;
-        this.#looking?.abort();
-        this.#looking = undefined;
+        this.#checking?.abort();
+        this.#checking = undefined;
       },
     };
   }
 
-  async #look(stopped: AbortSignal): Promise<void> {
+  async #checkUntil(stopped: AbortSignal): Promise<void> {
     while (!stopped.aborted) {
       try {
         await this.#clock.sleep(this.#everyMs, stopped);

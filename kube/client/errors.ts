@@ -256,6 +256,6 @@ function secondsToMs(seconds: unknown): number | undefined {
 }
 
 /** The server's message without the call, which is for logs; of any other error its message. For events and conditions. */
-export function serverWords(error: unknown): string {
+export function serverMessageOf(error: unknown): string {
   return error instanceof ApiError ? error.serverMessage : messageOf(error);
 }

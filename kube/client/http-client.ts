@@ -68,7 +68,7 @@ const MAX_TURN_MS: Millis = 25;
 /** Extra time for the server to end a watch after its timeoutSeconds, in ms. */
 const WATCH_GRACE_MS = 30_000;
 
-interface Ask {
+interface ApiRequest {
   method: string;
   /** With the query. */
   path: string;
@@ -263,14 +263,14 @@ class HttpClient implements Client {
     this.#credentials.close();
   }
 
-  async #object<T extends KubeObject>(resource: Resource, ask: Omit<Ask, 'limit'>, subresource = 'status'): Promise<T> {
+  async #object<T extends KubeObject>(resource: Resource, ask: Omit<ApiRequest, 'limit'>, subresource = 'status'): Promise<T> {
     // The number of values is limited for reads only: a write has taken effect, so its answer must be parsed.
     const { answer, call } = await this.#json({ ...ask, limit: this.#largestObject, isObject: ask.method === 'GET' });
     // Other subresources have their own kind: `scale` returns a Scale.
     return this.#reader.object<T>(answer, subresource === 'status' ? resource.kind : undefined, call);
   }
 
-  async #json({ accept, limit, isObject = false, ...ask }: Ask): Promise<{ answer: unknown; call: Call }> {
+  async #json({ accept, limit, isObject = false, ...ask }: ApiRequest): Promise<{ answer: unknown; call: Call }> {
     const call = this.#call(ask.method, ask.path);
     const answer = await this.#run({ accept, ...ask }, call, async (response, deadline) => {
       const progress = ask.level === 'listing' ? () => deadline.touch() : undefined;
@@ -281,7 +281,7 @@ class HttpClient implements Client {
   }
 
   #run<T>(
-    { method, path, body, contentType, accept, level, options }: Omit<Ask, 'limit'>,
+    { method, path, body, contentType, accept, level, options }: Omit<ApiRequest, 'limit'>,
     call: Call,
     read: (answer: WireResponse, deadline: Deadline) => Promise<T>,
   ): Promise<T> {

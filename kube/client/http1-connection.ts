@@ -1,6 +1,6 @@
 import { abortReason } from '../../base/waiting.ts';
 import { http, https } from './builtins.ts';
-import { BrokenConnection, type Connection, ProxyError, readWhole, type WireRequest, type WireResponse } from './connection.ts';
+import { BrokenConnection, type Connection, ProxyError, readBody, type WireRequest, type WireResponse } from './connection.ts';
 import { Liveness } from './liveness.ts';
 import { KEEP_ALIVE_MS } from './open-socket.ts';
 import { hostOf, portOf, proxyHeaders } from './proxy.ts';
@@ -32,7 +32,7 @@ export class Http1Connection implements Connection {
   readonly #proxy: URL | undefined;
   readonly #liveness: Liveness;
   /** Pending requests, by the function that fails them. */
-  readonly #underWay = new Set<(cause: Error) => void>();
+  readonly #pending = new Set<(cause: Error) => void>();
   /** Aborts when no request holds a socket any more, or may get one. */
   readonly #over = new AbortController();
   #retired = false;
@@ -55,7 +55,7 @@ export class Http1Connection implements Connection {
       (cause) => {
         foundDead();
         this.retire();
-        for (const fail of this.#underWay) fail(new Error('the server stopped answering', { cause }));
+        for (const fail of this.#pending) fail(new Error('the server stopped answering', { cause }));
       },
     );
   }
@@ -91,7 +91,7 @@ export class Http1Connection implements Connection {
   }
 
   get isOver(): boolean {
-    return this.#retired && this.#underWay.size === 0;
+    return this.#retired && this.#pending.size === 0;
   }
 
   send(request: WireRequest): Promise<WireResponse> {
@@ -110,10 +110,10 @@ export class Http1Connection implements Connection {
         (answer ?? outgoing).destroy(cause);
         if (!connected) broken(new BrokenConnection('never', 'no connection could be made', cause));
       };
-      this.#underWay.add(fail);
+      this.#pending.add(fail);
       this.#liveness.begin();
       const ended = () => {
-        if (!this.#underWay.delete(fail)) return;
+        if (!this.#pending.delete(fail)) return;
         this.#liveness.end();
         signal.removeEventListener('abort', aborted);
         if (this.isOver) this.#shut();
@@ -198,20 +198,20 @@ export class Http1Connection implements Connection {
   }
 }
 
-function answerOf(message: IncomingMessage, signal: AbortSignal, heard: () => void): WireResponse {
+function answerOf(message: IncomingMessage, signal: AbortSignal, onChunk: () => void): WireResponse {
   return {
     status: message.statusCode ?? 0,
     header: (name) => {
       const value = message.headers[name];
       return Array.isArray(value) ? value[0] : value;
     },
-    body: readWhole(
+    body: readBody(
       message,
       signal,
       () => {
         if (!message.complete) throw new BrokenConnection('perhaps', 'the connection ended before the answer did');
       },
-      heard,
+      onChunk,
     ),
     cancel: () => message.destroy(),
   };

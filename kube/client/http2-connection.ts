@@ -1,6 +1,6 @@
 import { abortReason } from '../../base/waiting.ts';
 import { http2 } from './builtins.ts';
-import { BrokenConnection, readWhole } from './connection.ts';
+import { BrokenConnection, readBody } from './connection.ts';
 import type { ClientHttp2Session, ClientHttp2Stream, IncomingHttpHeaders, IncomingHttpStatusHeader } from 'node:http2';
 import type { Duplex } from 'node:stream';
 import type { Connection, WireRequest, WireResponse } from './connection.ts';
@@ -131,7 +131,7 @@ export class Http2Connection implements Connection {
         return Array.isArray(value) ? value[0] : value;
       },
       // Node ends the body of a reset stream as if it were complete: only the reset code shows it.
-      body: readWhole(stream, signal, () => {
+      body: readBody(stream, signal, () => {
         if ((stream.rstCode ?? NGHTTP2_NO_ERROR) !== NGHTTP2_NO_ERROR) throw this.#broken(stream, undefined);
       }),
       cancel: () => {

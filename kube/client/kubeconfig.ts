@@ -95,7 +95,7 @@ export function accessFromKubeconfig(document: unknown, path: string, choice: Ku
         ? pluginOf(user, cluster, { kubeconfig: path, context: contextName, user: userName ?? '' }, (hint) => fail(`${owner} ${hint}`))
         : undefined,
     ),
-    ...given('unasked', isAsked ? undefined : givenTo(exec, provider)),
+    ...given('unused', isAsked ? undefined : givenTo(exec, provider)),
     ...given('namespace', text(context, 'namespace')),
   };
 }

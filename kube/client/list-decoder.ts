@@ -108,7 +108,7 @@ export class ListDecoder {
   }
 
   /** Whether the object is complete. Bytes after it must be blank. */
-  get isWhole(): boolean {
+  get isComplete(): boolean {
     return this.#at === 'end';
   }
 

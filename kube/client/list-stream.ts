@@ -75,7 +75,7 @@ export async function readList<T extends KubeObject>(
     const hint = error.problem === 'too-large' ? error.message : `${error.message}; is this a Kubernetes API server?`;
     throw new TransportError(call, error.problem, { hint: `the answer cannot be read: ${hint}` });
   }
-  if (!decoder.isWhole) throw new TransportError(call, 'cut', { hint: 'the answer ended in the middle of the list' });
+  if (!decoder.isComplete) throw new TransportError(call, 'cut', { hint: 'the answer ended in the middle of the list' });
   refuseOtherKind(fields, kind, call);
   const { metadata, items = null } = fields;
   if (!isJsonObject(metadata) || items !== null) throw wrongKind(kind, fields, call); // null: an empty list, from some servers

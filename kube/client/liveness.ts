@@ -9,8 +9,8 @@ export class Liveness {
   readonly #probe: (timeoutMs: Millis) => Promise<void>;
   readonly #options: PingOptions;
   readonly #dead: (cause: unknown) => void;
-  #underWay = 0;
-  #heardAt = 0;
+  #pending = 0;
+  #receivedAt = 0;
   #timer: NodeJS.Timeout | undefined;
 
   /** @param probe - resolves with any answer */
@@ -22,37 +22,37 @@ export class Liveness {
 
   /** A request starts to wait for its answer. */
   begin(): void {
-    if (this.#underWay++ > 0) return;
+    if (this.#pending++ > 0) return;
     this.received();
     this.#arm(this.#options.everyMs);
   }
 
   end(): void {
-    if (--this.#underWay === 0) clearTimeout(this.#timer);
+    if (--this.#pending === 0) clearTimeout(this.#timer);
   }
 
   /** Bytes arrived from the server, on any socket. */
   received(): void {
-    this.#heardAt = monotonicMs();
+    this.#receivedAt = monotonicMs();
   }
 
   #arm(afterMs: Millis): void {
     clearTimeout(this.#timer);
-    this.#timer = setTimeout(() => void this.#look(), afterMs);
+    this.#timer = setTimeout(() => void this.#check(), afterMs);
     this.#timer.unref();
   }
 
-  async #look(): Promise<void> {
+  async #check(): Promise<void> {
     const { everyMs, timeoutMs } = this.#options;
-    const quietMs = monotonicMs() - this.#heardAt;
+    const quietMs = monotonicMs() - this.#receivedAt;
     if (quietMs < everyMs) return this.#arm(everyMs - quietMs);
     try {
       await this.#probe(timeoutMs);
     } catch (error) {
-      if (this.#underWay > 0) this.#dead(error);
+      if (this.#pending > 0) this.#dead(error);
       return;
     }
     this.received();
-    if (this.#underWay > 0) this.#arm(everyMs);
+    if (this.#pending > 0) this.#arm(everyMs);
   }
 }

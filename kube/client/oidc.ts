@@ -49,7 +49,7 @@ export class OidcUser {
         hint: 'the auth-provider needs idp-issuer-url, client-id and refresh-token for that; log in again',
       });
     }
-    const found = await this.#ask(`${issuer.replace(/\/+$/, '')}/.well-known/openid-configuration`);
+    const found = await this.#requestJson(`${issuer.replace(/\/+$/, '')}/.well-known/openid-configuration`);
     const { token_endpoint: endpoint, token_endpoint_auth_methods_supported: methods } = found;
     if (typeof endpoint !== 'string') throw this.#refused(issuer, 'its openid-configuration names no token_endpoint');
     const form = new URLSearchParams({ grant_type: 'refresh_token', refresh_token: this.#refreshToken, client_id: clientId });
@@ -61,7 +61,7 @@ export class OidcUser {
       if (inBody) form.set('client_secret', secret);
       else headers['authorization'] = `Basic ${Buffer.from([clientId, secret].map(encodeURIComponent).join(':')).toString('base64')}`;
     }
-    const { id_token: idToken, refresh_token: refreshToken } = await this.#ask(endpoint, form.toString(), headers);
+    const { id_token: idToken, refresh_token: refreshToken } = await this.#requestJson(endpoint, form.toString(), headers);
     if (typeof idToken !== 'string') throw this.#refused(endpoint, 'it answered without an id_token');
     const used = this.#refreshToken;
     this.#idToken = idToken;
@@ -69,7 +69,7 @@ export class OidcUser {
     await this.#refreshed({ idToken, refreshToken: this.#refreshToken, used });
   }
 
-  async #ask(url: string, form?: string, more: Record<string, string> = {}): Promise<JsonObject> {
+  async #requestJson(url: string, form?: string, more: Record<string, string> = {}): Promise<JsonObject> {
     const to = URL.parse(url);
     if (to?.protocol !== 'https:') throw this.#refused(url, 'it is not an https:// URL');
     const ca = await this.#authority();

@@ -18,7 +18,7 @@ export interface PluginCredentials {
   key?: string;
 }
 
-interface Asked {
+interface CredentialsRequest {
   renew: boolean;
   ca?: string | undefined;
   /** In ms. @default 300_000 */
@@ -27,11 +27,11 @@ interface Asked {
   signal?: AbortSignal;
 }
 
-interface UnderWay {
+interface PendingRequest {
   renews: boolean;
   answer: Promise<PluginCredentials>;
   /** Number of callers that wait for the answer. */
-  askers: number;
+  waiters: number;
   /** Ends the program. */
   stop: AbortController;
 }
@@ -43,7 +43,7 @@ const execs = new WeakMap<ExecPlugin, ExecAuth>();
 const oidcUsers = new WeakMap<OidcPlugin, OidcUser>();
 const unwritable = new Set<string>();
 /** Requests for credentials that are running. A process has several clients of one user, whose credentials expire for all of them at once. */
-const underWay = new WeakMap<Plugin, UnderWay>();
+const pendingRequests = new WeakMap<Plugin, PendingRequest>();
 
 /**
  * Credentials from a kubeconfig user's `exec` program, kept until they expire, or from its OIDC provider. Concurrent callers share one request: a provider
@@ -56,23 +56,26 @@ const underWay = new WeakMap<Plugin, UnderWay>();
  * @param log - gets a warning when refreshed tokens cannot be written back
  * @throws {ActionError} when the program or the provider fails
  */
-export async function pluginCredentials(plugin: Plugin, asked: Asked & { nowMs: Millis; log: Log }): Promise<PluginCredentials> {
-  for (let other = underWay.get(plugin); other !== undefined; other = underWay.get(plugin)) {
-    if (other.renews || !asked.renew) return answerOf(other, asked.signal);
+export async function pluginCredentials(
+  plugin: Plugin,
+  request: CredentialsRequest & { nowMs: Millis; log: Log },
+): Promise<PluginCredentials> {
+  for (let other = pendingRequests.get(plugin); other !== undefined; other = pendingRequests.get(plugin)) {
+    if (other.renews || !request.renew) return answerOf(other, request.signal);
     await other.answer.catch(() => undefined);
   }
   const stop = new AbortController();
-  const answer = ask(plugin, { ...asked, signal: stop.signal }).finally(() => underWay.delete(plugin));
-  const run = { renews: asked.renew, answer, askers: 0, stop };
-  underWay.set(plugin, run);
-  return answerOf(run, asked.signal);
+  const answer = requestCredentials(plugin, { ...request, signal: stop.signal }).finally(() => pendingRequests.delete(plugin));
+  const run = { renews: request.renew, answer, waiters: 0, stop };
+  pendingRequests.set(plugin, run);
+  return answerOf(run, request.signal);
 }
 
-async function answerOf(run: UnderWay, signal: AbortSignal | undefined): Promise<PluginCredentials> {
+async function answerOf(run: PendingRequest, signal: AbortSignal | undefined): Promise<PluginCredentials> {
   const leave = (): void => {
-    if (--run.askers === 0) run.stop.abort();
+    if (--run.waiters === 0) run.stop.abort();
   };
-  run.askers++;
+  run.waiters++;
   if (signal?.aborted === true) leave();
   else signal?.addEventListener('abort', leave, { once: true });
   try {
@@ -82,14 +85,17 @@ async function answerOf(run: UnderWay, signal: AbortSignal | undefined): Promise
   }
 }
 
-async function ask(plugin: Plugin, { nowMs, log, ...asked }: Asked & { nowMs: Millis; log: Log }): Promise<PluginCredentials> {
-  const { renew } = asked;
+async function requestCredentials(
+  plugin: Plugin,
+  { nowMs, log, ...request }: CredentialsRequest & { nowMs: Millis; log: Log },
+): Promise<PluginCredentials> {
+  const { renew } = request;
   if ('oidc' in plugin) {
     const user = oidcUsers.get(plugin) ?? new OidcUser(plugin.oidc, (tokens) => keep(plugin, tokens, log));
     oidcUsers.set(plugin, user);
     return { authorization: `Bearer ${await user.token(nowMs, renew)}` };
   }
-  return execCredentials(plugin, asked);
+  return execCredentials(plugin, request);
 }
 
 /** For a program that hangs. Longer than programs wait for a login in a browser. */
@@ -100,7 +106,7 @@ const LONGEST_ANSWER = 4 * 1024 * 1024;
 /** Loads only this part of @kubernetes/client-node: its index would load the whole generated API, some 86 MB of memory. */
 async function execCredentials(
   plugin: ExecPlugin,
-  { renew, ca, longestRunMs = LONGEST_RUN_MS, signal }: Asked,
+  { renew, ca, longestRunMs = LONGEST_RUN_MS, signal }: CredentialsRequest,
 ): Promise<PluginCredentials> {
   const { ExecAuth } = await import('@kubernetes/client-node/dist/exec_auth.js');
   const auth = (renew ? undefined : execs.get(plugin)) ?? new ExecAuth();

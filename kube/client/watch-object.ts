@@ -58,12 +58,12 @@ export function next(state: Watch, saw: Saw): Watch {
 export type Known = 'unknown' | 'absent' | { uid: string | undefined; rv: string | undefined };
 
 /** Whether `object` (undefined: it does not exist) differs from `known`, and what is known after it. */
-export function learn(known: Known, object: KubeObject | undefined): { known: Known; news: boolean } {
-  if (object === undefined) return { known: 'absent', news: known !== 'absent' };
+export function compareWithKnown(known: Known, object: KubeObject | undefined): { known: Known; changed: boolean } {
+  if (object === undefined) return { known: 'absent', changed: known !== 'absent' };
   const { uid, resourceVersion: rv } = object.metadata;
   // Without a version nothing can be compared: a repeated report is better than none.
   const isSame = typeof known === 'object' && rv !== undefined && known.rv === rv && known.uid === uid;
-  return { known: { uid, rv }, news: !isSame };
+  return { known: { uid, rv }, changed: !isSame };
 }
 
 /** The state that a single-object watch reports. `undefined` object: the server confirmed that it does not exist. */
@@ -133,7 +133,7 @@ class ObjectWatch<T extends KubeObject> {
     const wasCut = this.#state.at === 'relisting' && this.#state.cut === true;
     // A restored store uses versions again: the known version may have other content by now.
     if (wasCut && typeof this.#known === 'object') this.#known = 'unknown';
-    this.#tell(items.find((item) => this.#isOurs(item)));
+    this.#notifyIfChanged(items.find((item) => this.#isWatched(item)));
     this.#saw({ kind: 'listed', rv: metadata.resourceVersion ?? '' });
     return wasCut ? 0 : this.#loop.turn({ kind: 'listed' });
   }
@@ -159,7 +159,7 @@ class ObjectWatch<T extends KubeObject> {
       case 'MODIFIED':
       case 'DELETED':
         // A server that ignores the field selector sends the events of all objects.
-        if (this.#isOurs(object)) this.#tell(type === 'DELETED' ? undefined : object);
+        if (this.#isWatched(object)) this.#notifyIfChanged(type === 'DELETED' ? undefined : object);
         return this.#saw({ kind: 'changed', rv });
       case 'BOOKMARK':
         return this.#saw({ kind: 'bookmark', rv });
@@ -184,10 +184,10 @@ class ObjectWatch<T extends KubeObject> {
     handled(() => this.#handlers.onFailure?.(error, this.#loop.failures));
   }
 
-  #tell(object: T | undefined): void {
-    const { known, news } = learn(this.#known, object);
+  #notifyIfChanged(object: T | undefined): void {
+    const { known, changed } = compareWithKnown(this.#known, object);
     this.#known = known;
-    if (news) handled(() => this.#handlers.onSeen({ object }));
+    if (changed) handled(() => this.#handlers.onSeen({ object }));
   }
 
   #saw(saw: Saw): void {
@@ -199,7 +199,7 @@ class ObjectWatch<T extends KubeObject> {
     return { ...(namespace === undefined ? {} : { namespace }), fieldSelector: nameSelector(name) };
   }
 
-  #isOurs({ metadata }: KubeObject): boolean {
+  #isWatched({ metadata }: KubeObject): boolean {
     const { name, namespace } = this.#ref;
     return metadata.name === name && (namespace === undefined || metadata.namespace === undefined || metadata.namespace === namespace);
   }

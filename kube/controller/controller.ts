@@ -20,7 +20,7 @@ export interface Controller<T extends KubeObject> {
   /** Objects that it only reads. */
   reads?: readonly Reads<T, KubeObject>[];
   /** The object was deleted, or replaced by another one of its name: drop what is stored by key (expectations, own writes). Its key is enqueued next. */
-  gone?(key: Key): void;
+  onDeleted?(key: Key): void;
   reconcile: Reconcile;
 }
 
@@ -32,7 +32,7 @@ export interface Owns<T extends KubeObject, O extends KubeObject> {
   /** Notified before the owner is enqueued. */
   expectations?: Observer;
   /** Ms after which the owner must be reconciled once more, because time alone will have changed something. The owner is enqueued now in any case. */
-  again?(owner: Readonly<T>, before: Readonly<O>, after: Readonly<O>): Millis | undefined;
+  requeueAfter?(owner: Readonly<T>, before: Readonly<O>, after: Readonly<O>): Millis | undefined;
 }
 
 /** The part of expectations that receives cache changes. */

@@ -1,16 +1,16 @@
-import { cutMessage, type EventType, type Happening, newSeries, type Series } from './event.ts';
+import { cutMessage, type EventType, type EventOccurrence, newSeries, type Series } from './event.ts';
 import type { Millis } from '../../base/clock.ts';
 
 export interface AggregationLimits {
-  /** From this many different messages on, similar happenings are combined into one event. @default 10 */
+  /** From this many different messages on, similar occurrences are combined into one event. @default 10 */
   similar: number;
-  /** Similar happenings further apart than this are not combined, in ms. @default 600_000 */
+  /** Similar occurrences further apart than this are not combined, in ms. @default 600_000 */
   similarMs: Millis;
   /** Events of one type about one object that are sent at once. @default 25 */
   burst: number;
   /** Time after which one more is sent, in ms. @default 300_000 */
   refillMs: Millis;
-  /** Objects, kinds of happenings and events kept in memory, each; the least recently used are dropped. @default 4096 */
+  /** Objects, kinds of occurrences and events kept in memory, each; the least recently used are dropped. @default 4096 */
   remembered: number;
 }
 
@@ -25,8 +25,8 @@ export interface Moment {
 }
 
 /**
- * Turns happenings into few events, as client-go does, so that a loop that fails all day does not fill etcd: a repeated happening raises the count of its
- * event; from the tenth message of similar happenings (same object, type and reason) within ten minutes on, one event stands for all; and 25 events of each
+ * Turns occurrences into few events, as client-go does, so that a loop that fails all day does not fill etcd: a repeated occurrence raises the count of its
+ * event; from the tenth message of similar occurrences (same object, type and reason) within ten minutes on, one event stands for all; and 25 events of each
  * type about one object are sent, then one in five minutes: Normal events do not use the budget of warnings, as in client-go of 1.36. Pure but for its
  * memory, which is bounded.
  */
@@ -44,23 +44,23 @@ export class EventAggregation {
   }
 
   /**
-   * Counts a happening.
-   * @returns its event; `told` is whether to send it now. If not, the next send includes the count
+   * Counts an occurrence.
+   * @returns its event; `send` is whether to send it now. If not, the next send includes the count
    */
-  add(happening: Happening, moment: Moment): { series: Series; told: boolean } {
-    const message = cutMessage(happening.message);
-    const combined = this.#isOneOfMany(happening, message, moment.monotonic);
-    const key = combined ? similarKey(happening) : eventKey(happening, message);
-    const series = this.#series.get(key) ?? newSeries(happening, combined, moment.now, moment.nanos);
+  add(occurrence: EventOccurrence, moment: Moment): { series: Series; send: boolean } {
+    const message = cutMessage(occurrence.message);
+    const combined = this.#isOneOfMany(occurrence, message, moment.monotonic);
+    const key = combined ? similarKey(occurrence) : eventKey(occurrence, message);
+    const series = this.#series.get(key) ?? newSeries(occurrence, combined, moment.now, moment.nanos);
     this.#series.set(key, series);
     series.count += 1;
     series.lastMs = moment.now;
     series.message = combined ? cutMessage(`(combined from similar events): ${message}`) : message;
-    return { series, told: this.#isInBudget(happening, moment.monotonic) };
+    return { series, send: this.#isInBudget(occurrence, moment.monotonic) };
   }
 
-  #isOneOfMany(happening: Happening, message: string, now: Millis): boolean {
-    const key = similarKey(happening);
+  #isOneOfMany(occurrence: EventOccurrence, message: string, now: Millis): boolean {
+    const key = similarKey(occurrence);
     const { similar, similarMs } = this.#limits;
     const known = this.#similar.get(key);
     const messages = known === undefined || now - known.last > similarMs ? new Set<string>() : known.messages;
@@ -75,14 +75,14 @@ export class EventAggregation {
     return true;
   }
 
-  #isInBudget(happening: Happening, now: Millis): boolean {
+  #isInBudget(occurrence: EventOccurrence, now: Millis): boolean {
     const { burst, refillMs } = this.#limits;
-    const key = joined(objectKey(happening), happening.type);
+    const key = joined(objectKey(occurrence), occurrence.type);
     const { left, at } = this.#budgets.get(key) ?? { left: burst, at: now };
     const full = Math.min(burst, left + (now - at) / refillMs);
-    const told = full >= 1;
-    this.#budgets.set(key, { left: told ? full - 1 : full, at: now });
-    return told;
+    const isInBudget = full >= 1;
+    this.#budgets.set(key, { left: isInBudget ? full - 1 : full, at: now });
+    return isInBudget;
   }
 }
 
@@ -113,16 +113,16 @@ class Recent<V> {
 // A separator that no name contains, so that different parts never give the same key.
 const joined = (...parts: string[]): string => parts.join('\u0000');
 
-function objectKey({ component, regarding: { kind, namespace, name, uid, apiVersion } }: Happening): string {
+function objectKey({ component, regarding: { kind, namespace, name, uid, apiVersion } }: EventOccurrence): string {
   return joined(component, kind, namespace, name, uid, apiVersion);
 }
 
-function similarKey(happening: Happening): string {
-  return joined(objectKey(happening), happening.type, happening.reason);
+function similarKey(occurrence: EventOccurrence): string {
+  return joined(objectKey(occurrence), occurrence.type, occurrence.reason);
 }
 
-function eventKey(happening: Happening, message: string): string {
-  return joined(similarKey(happening), happening.regarding.fieldPath, message);
+function eventKey(occurrence: EventOccurrence, message: string): string {
+  return joined(similarKey(occurrence), occurrence.regarding.fieldPath, message);
 }
 
 const TYPES: readonly EventType[] = ['Normal', 'Warning'];

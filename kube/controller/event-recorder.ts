@@ -53,7 +53,7 @@ export interface EventSenderOptions {
 const TRIES = 8;
 const RETRY = { base: 1_000, cap: 30_000 };
 const CALL_MS: Millis = 10_000;
-const COMPLAIN_EVERY: Millis = 60_000;
+const REPORT_DROPS_EVERY_MS: Millis = 60_000;
 /** A longer Retry-After is cut to this. */
 const MAX_STAY: Millis = 60_000;
 const CLOSE_MS: Millis = 2_000;
@@ -73,7 +73,7 @@ export class EventSender {
   readonly #stop = new AbortController();
   readonly #waiting: EventLanes;
   /** Events being sent. A change of one of them is sent after its current call. */
-  readonly #flying = new Set<Series>();
+  readonly #inFlight = new Set<Series>();
   /** Number of workers: each sends one event at a time, until none waits. */
   #workers = 0;
   /** Resolves when the last worker ends. */
@@ -82,8 +82,8 @@ export class EventSender {
   #nanos: number;
   /** Consecutive failures over all events: these are the server's. */
   #failures = 0;
-  #complained: Millis | undefined;
-  #unsaid = 0;
+  #dropsReportedAt: Millis | undefined;
+  #unreportedDrops = 0;
 
   constructor(options: EventSenderOptions) {
     this.#options = options;
@@ -132,7 +132,7 @@ export class EventSender {
     await Promise.all([timer, this.#sending?.promise]);
     for (const series of this.#waiting.drain()) this.#drop(series, 'closed');
     this.#metrics.waiting(0);
-    this.#complain('closed');
+    this.#reportDrops('closed');
   }
 
   #add(
@@ -146,9 +146,9 @@ export class EventSender {
       const { clock } = this.#options;
       this.#nanos = (this.#nanos + 1) % 1_000_000;
       const moment = { now: clock.now(), monotonic: clock.monotonic(), nanos: this.#nanos };
-      const { series, told } = this.#aggregation.add({ ...who, ...what, action, regarding }, moment);
+      const { series, send } = this.#aggregation.add({ ...who, ...what, action, regarding }, moment);
       if (this.#closed) this.#drop(series, 'closed');
-      else if (!told) this.#drop(series, 'limited');
+      else if (!send) this.#drop(series, 'limited');
       else if (this.#waiting.has(series)) return;
       else if (this.#waiting.isFullFor(series)) this.#drop(series, 'full');
       else this.#enqueue(series);
@@ -177,11 +177,11 @@ export class EventSender {
 
   async #work(): Promise<void> {
     while (!this.#stop.signal.aborted) {
-      const series = this.#waiting.take((waiting) => !this.#flying.has(waiting));
+      const series = this.#waiting.take((waiting) => !this.#inFlight.has(waiting));
       if (series === undefined) break;
       this.#metrics.waiting(this.#waiting.size);
-      this.#flying.add(series);
-      const again = await this.#try(series).finally(() => this.#flying.delete(series));
+      this.#inFlight.add(series);
+      const again = await this.#try(series).finally(() => this.#inFlight.delete(series));
       // At the end of the queue, so that an event that always fails does not block the others.
       if (again) this.#waiting.add(series);
     }
@@ -200,7 +200,7 @@ export class EventSender {
       return changed;
     } catch (error) {
       if (signal.aborted) return true;
-      if (!isWorthAnotherTry(error)) {
+      if (!isRetriable(error)) {
         this.#drop(series, 'refused', error);
         return false;
       }
@@ -251,7 +251,7 @@ export class EventSender {
         series.sent = series.tried;
         return series.sent < count;
       }
-      if (isWorthAnotherTry(error)) series.tried = count;
+      if (isRetriable(error)) series.tried = count;
       throw error;
     }
   }
@@ -260,21 +260,21 @@ export class EventSender {
   #drop(series: Pick<Series, 'reason'>, why: DropReason, error?: unknown): void {
     this.#metrics.dropped(why);
     if (why === 'limited') return; // expected
-    this.#unsaid += 1;
+    this.#unreportedDrops += 1;
     const now = this.#options.clock.monotonic();
-    if (why === 'closed' || (this.#complained !== undefined && now - this.#complained < COMPLAIN_EVERY)) return;
-    this.#complained = now;
-    this.#complain(why, { last: series.reason, ...(error === undefined ? {} : { error }) });
+    if (why === 'closed' || (this.#dropsReportedAt !== undefined && now - this.#dropsReportedAt < REPORT_DROPS_EVERY_MS)) return;
+    this.#dropsReportedAt = now;
+    this.#reportDrops(why, { last: series.reason, ...(error === undefined ? {} : { error }) });
   }
 
-  #complain(why: DropReason, facts: Fields = {}): void {
-    if (this.#unsaid > 0) this.#options.log.warn('events are dropped', { why, dropped: this.#unsaid, ...facts });
-    this.#unsaid = 0;
+  #reportDrops(why: DropReason, facts: Fields = {}): void {
+    if (this.#unreportedDrops > 0) this.#options.log.warn('events are dropped', { why, dropped: this.#unreportedDrops, ...facts });
+    this.#unreportedDrops = 0;
   }
 }
 
 /** As client-go: an event is sent again when the server did not answer; also when it is busy or broken (429, 5xx). Any other rejection is final. */
-function isWorthAnotherTry(error: unknown): boolean {
+function isRetriable(error: unknown): boolean {
   if (error instanceof ApiError) return error.code >= 500 || error.code === 429;
   return error instanceof TransportError && error.problem !== 'closed';
 }

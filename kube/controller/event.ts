@@ -18,7 +18,7 @@ export interface ObjectReference {
 }
 
 /** One occurrence of something worth an event. */
-export interface Happening {
+export interface EventOccurrence {
   /** The reporting component, such as `daemonset-controller`. */
   component: string;
   /** The process of that component, as `reportingInstance`. @default '' */
@@ -34,10 +34,10 @@ export interface Happening {
 }
 
 /** One Event object and its count. */
-export interface Series extends Readonly<Omit<Happening, 'message'>> {
+export interface Series extends Readonly<Omit<EventOccurrence, 'message'>> {
   readonly name: string;
   readonly namespace: string;
-  /** Combines similar happenings, and shows the message of the last one. */
+  /** Combines similar occurrences, and shows the message of the last one. */
   readonly combined: boolean;
   message: string;
   count: number;
@@ -73,8 +73,8 @@ export function referenceTo(object: Readonly<KubeObject>, resource?: Resource, f
 }
 
 /** @param nanos - makes two names of one millisecond differ: 0 <= n < 1,000,000 */
-export function newSeries(happening: Happening, combined: boolean, nowMs: number, nanos: number): Series {
-  const { component, instance = '', type, reason, action, regarding } = happening;
+export function newSeries(occurrence: EventOccurrence, combined: boolean, nowMs: number, nanos: number): Series {
+  const { component, instance = '', type, reason, action, regarding } = occurrence;
   return {
     component,
     instance,

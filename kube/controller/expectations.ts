@@ -4,7 +4,7 @@ import type { Key } from '../cache/contract.ts';
 import { compareVersions } from '../cache/change.ts';
 import { mayHaveTakenEffect } from '../client/errors.ts';
 
-const LOOK_AGAIN_MS: Millis = 1_000;
+const RECHECK_MS: Millis = 1_000;
 
 export interface ExpectationLimits {
   /** Time after which an owner is synced again, whatever is still missing, in ms. @default 300_000, as upstream */
@@ -182,7 +182,7 @@ export class Expectations {
   requeueAfter(key: Key): Millis | undefined {
     const left = this.expiresIn(key);
     if (left === undefined || this.#reached === undefined || this.#waiting.get(key)?.created.size === 0) return left;
-    return Math.min(LOOK_AGAIN_MS, left);
+    return Math.min(RECHECK_MS, left);
   }
 
   /** What the owner waits for, for people; undefined for nothing. */

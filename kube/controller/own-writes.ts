@@ -17,7 +17,7 @@ export interface OwnWritesMetrics {
 
 const noOwnWritesMetrics: OwnWritesMetrics = { heldBack() {}, gaveUp() {} };
 
-const LOOK_AGAIN_MS: Millis = 1_000;
+const RECHECK_MS: Millis = 1_000;
 
 interface Written {
   uid: string;
@@ -121,7 +121,7 @@ export class OwnWrites {
   requeueAfter(owner: Key): Millis | undefined {
     const writes = this.#owners.get(owner);
     if (writes === undefined) return undefined;
-    return Math.min(LOOK_AGAIN_MS, Math.max(1, Math.ceil(writes.until - this.#clock.monotonic())));
+    return Math.min(RECHECK_MS, Math.max(1, Math.ceil(writes.until - this.#clock.monotonic())));
   }
 
   /** The owner was deleted. */

@@ -90,7 +90,7 @@ export function ownedOrOrphaned<T extends KubeObject>(
 /** Owners named in one log line. */
 const MAX_NAMED = 10;
 /** Groups of overlapping owners that are remembered as logged. */
-const MAX_SAID = 1_000;
+const MAX_LOGGED_OVERLAPS = 1_000;
 
 /**
  * `owns.matching` for kinds that select what they own by labels, as DaemonSets and StatefulSets do: the owners in the orphan's namespace whose
@@ -115,14 +115,14 @@ export function matchingOwners<T extends KubeObject>(
     parsed.set(owner, selector);
     return selector;
   };
-  const said = new Set<string>();
+  const logged = new Set<string>();
   /** Every event of an orphan detects the overlap: it is logged once for these owners, and again only after 1,000 others. */
   const overlap = (keys: readonly Key[], facts: { kind: string | undefined; object: Key }): void => {
     const pair = keys.slice(0, MAX_NAMED).toSorted();
     const text = pair.join(' ');
-    if (said.has(text)) return;
-    if (said.size >= MAX_SAID) said.clear();
-    said.add(text);
+    if (logged.has(text)) return;
+    if (logged.size >= MAX_LOGGED_OVERLAPS) logged.clear();
+    logged.add(text);
     const more = keys.length > MAX_NAMED ? { more: keys.length - MAX_NAMED } : {};
     log.error('several owners select the same object; give them different selectors', { ...facts, owners: pair, ...more });
   };

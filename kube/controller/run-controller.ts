@@ -64,15 +64,15 @@ function listen<T extends KubeObject>(controller: Controller<T>, queue: Enqueue)
   ];
 }
 
-function handlers<T extends KubeObject>(heard: (change: Change<T>) => void): Handlers<T> {
+function handlers<T extends KubeObject>(onChange: (change: Change<T>) => void): Handlers<T> {
   return {
-    added: (object) => heard({ do: 'add', object }),
-    updated: (before, after) => heard({ do: 'update', before, after }),
-    deleted: (last, unseen) => heard({ do: 'delete', last, unseen }),
+    added: (object) => onChange({ do: 'add', object }),
+    updated: (before, after) => onChange({ do: 'update', before, after }),
+    deleted: (last, unseen) => onChange({ do: 'delete', last, unseen }),
   };
 }
 
-function execute(steps: readonly Step[], queue: Enqueue, controller: Pick<Controller<KubeObject>, 'gone'>, observer?: Observer): void {
+function execute(steps: readonly Step[], queue: Enqueue, controller: Pick<Controller<KubeObject>, 'onDeleted'>, observer?: Observer): void {
   for (const step of steps)
     switch (step.do) {
       case 'enqueue': {
@@ -83,7 +83,7 @@ function execute(steps: readonly Step[], queue: Enqueue, controller: Pick<Contro
         break;
       }
       case 'forget':
-        controller.gone?.(step.key);
+        controller.onDeleted?.(step.key);
         break;
       case 'creationSeen':
         observer?.creationSeen(step.key, step.uid);
@@ -169,7 +169,7 @@ export function routeRead<T extends KubeObject, O extends KubeObject>(
  */
 export function routeOwned<T extends KubeObject, O extends KubeObject>(
   change: Change<O>,
-  edge: Pick<Owns<T, O>, 'matching' | 'again'>,
+  edge: Pick<Owns<T, O>, 'matching' | 'requeueAfter'>,
   { resource, lister }: { resource: Resource; lister: Lister<T> },
 ): Step[] {
   const ownerOf = (object: Readonly<O>): Readonly<T> | undefined => {
@@ -211,7 +211,7 @@ export function routeOwned<T extends KubeObject, O extends KubeObject>(
       const owner = ownerOf(after);
       if (owner === undefined) return steps;
       const key = objectKey(owner);
-      const later = edge.again?.(owner, before, after);
+      const later = edge.requeueAfter?.(owner, before, after);
       return [...steps, enqueue(key), ...(later === undefined ? [] : [enqueue({ key, after: later })])];
     }
   }

@@ -94,8 +94,8 @@ async function reconcileOne(
   const failed = (error: unknown): void => {
     if (signal.aborted) return log.debug('reconcile was interrupted', { key });
     queue.addRateLimited(key);
-    const fields = { key, failures: queue.retries(key), error: inWords(error) };
-    if (failures.isNews(key, fields.error)) log.warn('reconcile failed', fields);
+    const fields = { key, failures: queue.retries(key), error: describeThrown(error) };
+    if (failures.shouldLog(key, fields.error)) log.warn('reconcile failed', fields);
     else log.debug('reconcile failed again', fields);
   };
   try {
@@ -118,7 +118,7 @@ async function reconcileOne(
 }
 
 /** Any value can be thrown, even one that cannot be printed; a worker must survive it. */
-function inWords(error: unknown): string {
+function describeThrown(error: unknown): string {
   try {
     return describeError(error);
   } catch {
@@ -133,24 +133,24 @@ const MAX_FAILED = 10_000;
 class Failures {
   readonly #clock: Pick<Clock, 'monotonic'>;
   /** In the order of `since`. */
-  readonly #told = new Map<Key, { texts: Set<string>; since: Millis }>();
+  readonly #logged = new Map<Key, { texts: Set<string>; since: Millis }>();
   constructor(clock: Pick<Clock, 'monotonic'>) {
     this.#clock = clock;
   }
 
-  isNews(key: Key, text: string): boolean {
+  shouldLog(key: Key, text: string): boolean {
     const now = this.#clock.monotonic();
-    let told = this.#told.get(key);
-    if (told === undefined || now - told.since >= REMIND_MS) {
-      this.#told.delete(key);
-      this.#told.set(key, (told = { texts: new Set(), since: now }));
-      for (const [other, { since }] of this.#told) {
-        if (now - since < REMIND_MS && this.#told.size <= MAX_FAILED) break;
-        this.#told.delete(other);
+    let logged = this.#logged.get(key);
+    if (logged === undefined || now - logged.since >= REMIND_MS) {
+      this.#logged.delete(key);
+      this.#logged.set(key, (logged = { texts: new Set(), since: now }));
+      for (const [other, { since }] of this.#logged) {
+        if (now - since < REMIND_MS && this.#logged.size <= MAX_FAILED) break;
+        this.#logged.delete(other);
       }
     }
-    if (told.texts.has(text) || told.texts.size === MAX_TEXTS) return false;
-    told.texts.add(text);
+    if (logged.texts.has(text) || logged.texts.size === MAX_TEXTS) return false;
+    logged.texts.add(text);
     return true;
   }
 }

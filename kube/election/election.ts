@@ -11,7 +11,7 @@ import {
   firstLease,
   holderOf,
   type Lease,
-  leaseTrouble,
+  explainLeaseError,
   type LeaseVerb,
   releasedLease,
   renewedLease,
@@ -20,7 +20,7 @@ import {
 } from './lease.ts';
 import {
   certainForMs,
-  firstStanding,
+  initialState,
   type Held,
   type Moment,
   next,
@@ -29,7 +29,7 @@ import {
   type Rules,
   type Saw,
   type Settings,
-  type Standing,
+  type ElectionState,
   type Step,
 } from './next.ts';
 
@@ -87,11 +87,11 @@ export class LeaderElection implements Fence {
   readonly #won = Promise.withResolvers<boolean>();
   /** Aborts what the loop waits for: on a stop, or when the lease is lost. */
   readonly #ending = new AbortController();
-  #standing: Standing = firstStanding;
+  #state: ElectionState = initialState;
   #term: Term | undefined;
   #holder = '';
   #stopping = false;
-  #trouble: { verb: LeaseVerb; text: string; refused: boolean } | undefined;
+  #failure: { verb: LeaseVerb; text: string; refused: boolean } | undefined;
 
   constructor(options: ElectionOptions) {
     const { leaseDurationMs = 15_000, renewDeadlineMs = 10_000, retryPeriodMs = 2_000 } = options;
@@ -114,7 +114,7 @@ export class LeaderElection implements Fence {
 
   /** Why retries cannot succeed until an administrator acts: a permission or the namespace is missing. undefined otherwise. */
   get refusal(): string | undefined {
-    return this.#trouble?.refused === true ? this.#trouble.text : undefined;
+    return this.#failure?.refused === true ? this.#failure.text : undefined;
   }
 
   /** The number of this process's term, current or past: higher than that of every earlier term. undefined before it led. */
@@ -154,7 +154,7 @@ export class LeaderElection implements Fence {
     if (signal.aborted) stop();
     try {
       while (!signal.aborted) {
-        const step = plan(this.#standing, this.#now(), this.#options.random(), this.#settings);
+        const step = plan(this.#state, this.#now(), this.#options.random(), this.#settings);
         if (step.do === 'end') return { why: 'lost', detail: step.why };
         this.#saw(await this.#execute(step));
       }
@@ -173,7 +173,7 @@ export class LeaderElection implements Fence {
         await clock.sleep(step.ms, this.#ending.signal).catch(() => {});
         return { kind: 'waited', at: this.#now() };
       case 'look':
-        return this.#look();
+        return this.#read();
       case 'take':
         return step.lease === undefined
           ? this.#write('create', firstLease(ref, claim))
@@ -183,7 +183,7 @@ export class LeaderElection implements Fence {
     }
   }
 
-  async #look(): Promise<Saw> {
+  async #read(): Promise<Saw> {
     try {
       const options = { timeoutMs: this.#settings.renewDeadlineMs / 2, signal: this.#ending.signal };
       const lease = await this.#options.client.get<Lease>(leases, this.#options.lease, options);
@@ -214,9 +214,9 @@ export class LeaderElection implements Fence {
 
   /** The only place that changes the standing and acts on the change. */
   #saw(saw: Saw): void {
-    const before = this.#standing;
+    const before = this.#state;
     const after = next(before, saw, this.#settings);
-    this.#standing = after;
+    this.#state = after;
     const { lease, announce, identity, clock } = this.#options;
     if (saw.kind === 'found' || saw.kind === 'wrote') this.#observed(saw.lease);
     if (before.at === 'doubting' && after.at === 'leading') this.#metrics.slowRenewal(lease.name);
@@ -259,7 +259,7 @@ export class LeaderElection implements Fence {
         released = true;
       } catch (error) {
         this.#log.warn('failed to release the lease, it will expire', {
-          error: describeError(leaseTrouble('update', this.#options.lease, error)),
+          error: describeError(explainLeaseError('update', this.#options.lease, error)),
         });
       }
     }
@@ -275,11 +275,11 @@ export class LeaderElection implements Fence {
   }
 
   #held(): Held | undefined {
-    return 'held' in this.#standing && this.#term?.signal.aborted !== true ? this.#standing.held : undefined;
+    return 'held' in this.#state && this.#term?.signal.aborted !== true ? this.#state.held : undefined;
   }
 
   #whyNot(): string {
-    if (this.#standing.at === 'lost') return this.#standing.why;
+    if (this.#state.at === 'lost') return this.#state.why;
     if (this.#stopping) return 'this process is stopping';
     return this.#holder === '' ? 'no process holds the lease yet' : `it is held by ${this.#holder}`;
   }
@@ -299,20 +299,20 @@ export class LeaderElection implements Fence {
   #failed(verb: LeaseVerb, error: unknown): Saw {
     // Aborted by this process, which shows nothing about the server: neither that it is unreachable nor that it is back.
     if (this.#term?.signal.aborted === true || (verb === 'get' && this.#ending.signal.aborted)) return { kind: 'failed', at: this.#now() };
-    const found = leaseTrouble(verb, this.#options.lease, error);
+    const found = explainLeaseError(verb, this.#options.lease, error);
     const text = describeError(found);
     // A server that is unreachable for an hour must not be logged for each try.
     if (this.#options.outage?.met('lease', found) === true)
       this.#log.debug('leader election failed to reach its lease, retrying', { error: text });
-    else if (text !== this.#trouble?.text) this.#log.warn('leader election failed to update its lease, retrying', { error: text });
-    this.#trouble = { verb, text, refused: found !== error };
+    else if (text !== this.#failure?.text) this.#log.warn('leader election failed to update its lease, retrying', { error: text });
+    this.#failure = { verb, text, refused: found !== error };
     return { kind: 'failed', at: this.#now() };
   }
 
   /** A successful get does not end a failure of update: otherwise each pair of them would log two lines. */
   #recovered(verb: LeaseVerb): void {
-    if (this.#trouble === undefined || (verb === 'get' && this.#trouble.verb === 'update')) return;
+    if (this.#failure === undefined || (verb === 'get' && this.#failure.verb === 'update')) return;
     if (this.#options.outage?.over('lease') !== true) this.#log.info('leader election works again');
-    this.#trouble = undefined;
+    this.#failure = undefined;
   }
 }

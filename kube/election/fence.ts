@@ -59,8 +59,8 @@ export class Term {
   /** Higher than that of every earlier term of the same lease. */
   readonly epoch: number;
   readonly #clock: Pick<Clock, 'monotonic'>;
-  readonly #over = new AbortController();
-  readonly #underWay = new Set<Promise<unknown>>();
+  readonly #ended = new AbortController();
+  readonly #pendingWrites = new Set<Promise<unknown>>();
   #unansweredAt: Millis | undefined;
 
   constructor(epoch: number, clock: Pick<Clock, 'monotonic'>) {
@@ -70,11 +70,11 @@ export class Term {
 
   /** Aborts when the term ends. */
   get signal(): AbortSignal {
-    return this.#over.signal;
+    return this.#ended.signal;
   }
 
   end(lease: string, why: string): void {
-    this.#over.abort(new NotLeaderError(lease, why));
+    this.#ended.abort(new NotLeaderError(lease, why));
   }
 
   /** Makes the call; its signal aborts with the term or with `signal`. */
@@ -88,14 +88,14 @@ export class Term {
     link(this.signal);
     if (signal !== undefined) link(signal);
     const made = call(ended.signal);
-    this.#underWay.add(made);
+    this.#pendingWrites.add(made);
     try {
       return await made;
     } catch (error) {
       if (mayHaveTakenEffect(error)) this.#unansweredAt = this.#clock.monotonic();
       throw error;
     } finally {
-      this.#underWay.delete(made);
+      this.#pendingWrites.delete(made);
       done.abort();
     }
   }
@@ -106,12 +106,13 @@ export class Term {
     const done = new AbortController();
     if (this.signal.aborted) return;
     this.signal.addEventListener('abort', () => ended.resolve(), { once: true, signal: done.signal });
-    while (this.#underWay.size > 0 && !this.signal.aborted) await Promise.race([Promise.allSettled(this.#underWay), ended.promise]);
+    while (this.#pendingWrites.size > 0 && !this.signal.aborted)
+      await Promise.race([Promise.allSettled(this.#pendingWrites), ended.promise]);
     done.abort();
   }
 
   /** A write is pending, or one of the last `ms` got no response from the server itself: it may still take effect, as behind a proxy that answered 504. */
   mayBeUnfinished(ms: Millis): boolean {
-    return this.#underWay.size > 0 || (this.#unansweredAt !== undefined && this.#clock.monotonic() - this.#unansweredAt < ms);
+    return this.#pendingWrites.size > 0 || (this.#unansweredAt !== undefined && this.#clock.monotonic() - this.#unansweredAt < ms);
   }
 }

@@ -102,12 +102,14 @@ function afterMicroTime(last: string, otherwise: string): string {
 export type LeaseVerb = 'get' | 'create' | 'update';
 
 /** `error` with a hint for people where a permission or the namespace is missing; otherwise `error` itself. */
-export function leaseTrouble(verb: LeaseVerb, { namespace, name }: { namespace: string; name: string }, error: unknown): unknown {
-  const trouble = (hint: string): ActionError => new ActionError(`${verb} lease`, `${namespace}/${name}`, { hint, cause: error });
+export function explainLeaseError(verb: LeaseVerb, { namespace, name }: { namespace: string; name: string }, error: unknown): unknown {
+  const explained = (hint: string): ActionError => new ActionError(`${verb} lease`, `${namespace}/${name}`, { hint, cause: error });
   if (isForbidden(error)) {
-    return trouble(`the right to ${verb} leases of coordination.k8s.io in namespace ${namespace} is missing; grant get, create and update`);
+    return explained(
+      `the right to ${verb} leases of coordination.k8s.io in namespace ${namespace} is missing; grant get, create and update`,
+    );
   }
   if (verb === 'create' && isNotFound(error))
-    return trouble(`there is no namespace ${namespace}; create it, or set another one with --leader-elect-resource-namespace`);
+    return explained(`there is no namespace ${namespace}; create it, or set another one with --leader-elect-resource-namespace`);
   return error;
 }

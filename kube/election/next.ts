@@ -13,7 +13,7 @@ export interface Seen {
   lease: Lease | undefined;
   since: Moment;
   /** How long the previous holder may still act on the lease, counted from `since`, in ms. */
-  standsMs: Millis;
+  validMs: Millis;
 }
 
 /** A lease that this process holds. */
@@ -39,7 +39,7 @@ export interface Rules {
  * merely wrong does no harm.
  */
 export const rules: Rules = {
-  isOver: (seen, now) => (seen.lease !== undefined && holderOf(seen.lease) === '') || now.monotonic - seen.since.monotonic >= seen.standsMs,
+  isOver: (seen, now) => (seen.lease !== undefined && holderOf(seen.lease) === '') || now.monotonic - seen.since.monotonic >= seen.validMs,
   isCertain: (held, now, renewDeadlineMs) => certainForMs(held, now, renewDeadlineMs) > 0,
 };
 
@@ -51,10 +51,10 @@ export function certainForMs(held: Held, now: Moment, renewDeadlineMs: Millis): 
 
 /** The record after a read of the lease, given the record before. @param fallbackMs - duration of a lease without one, in ms */
 function observeLease(before: Seen | undefined, lease: Lease | undefined, at: Moment, fallbackMs: Millis): Seen {
-  if (lease !== undefined) return { lease, since: at, standsMs: durationOf(lease, fallbackMs) };
+  if (lease !== undefined) return { lease, since: at, validMs: durationOf(lease, fallbackMs) };
   // The holder of a deleted lease may not have noticed yet.
-  const stands = before?.lease !== undefined && holderOf(before.lease) !== '' ? before.standsMs : 0;
-  return { lease: undefined, since: at, standsMs: stands };
+  const stands = before?.lease !== undefined && holderOf(before.lease) !== '' ? before.validMs : 0;
+  return { lease: undefined, since: at, validMs: stands };
 }
 
 /**
@@ -68,7 +68,7 @@ function observeLease(before: Seen | undefined, lease: Lease | undefined, at: Mo
  * doubting --found, another holder, or deleted--> lost      doubting --failed--> doubting, with the time it has left
  * leading, doubting --anything after the renew deadline--> lost, for good
  */
-export type Standing =
+export type ElectionState =
   | ({ at: 'looking' | 'resting'; seen: Seen | undefined } & Candidate)
   | ({ at: 'waiting'; seen: Seen } & Candidate)
   /** `due`: when to write or look next, on the monotonic clock. */
@@ -105,53 +105,53 @@ export type Step =
   | { do: 'wait'; ms: Millis }
   | { do: 'end'; why: string };
 
-export const firstStanding: Standing = { at: 'looking', seen: undefined, tried: false };
+export const initialState: ElectionState = { at: 'looking', seen: undefined, tried: false };
 
-export function next(standing: Standing, saw: Saw, settings: Settings): Standing {
-  switch (standing.at) {
+export function next(state: ElectionState, saw: Saw, settings: Settings): ElectionState {
+  switch (state.at) {
     case 'looking':
-      if (saw.kind === 'failed') return { ...standing, at: 'resting' };
-      return saw.kind === 'found' ? { at: 'waiting', seen: seenNow(standing.seen, saw, settings), tried: standing.tried } : standing;
+      if (saw.kind === 'failed') return { ...state, at: 'resting' };
+      return saw.kind === 'found' ? { at: 'waiting', seen: seenNow(state.seen, saw, settings), tried: state.tried } : state;
     case 'waiting':
       if (saw.kind === 'wrote') return stillCertain(leading(saw.lease, saw.from, settings), saw.at, settings);
-      if (saw.kind === 'failed') return { at: 'resting', seen: standing.seen, tried: true };
-      if (saw.kind === 'refused') return { ...standing, at: 'resting' };
-      return saw.kind === 'waited' ? { ...standing, at: 'looking' } : standing;
+      if (saw.kind === 'failed') return { at: 'resting', seen: state.seen, tried: true };
+      if (saw.kind === 'refused') return { ...state, at: 'resting' };
+      return saw.kind === 'waited' ? { ...state, at: 'looking' } : state;
     case 'resting':
-      return saw.kind === 'waited' ? { ...standing, at: 'looking' } : standing;
+      return saw.kind === 'waited' ? { ...state, at: 'looking' } : state;
     case 'leading':
     case 'doubting':
-      return stillCertain(led(standing, saw, settings), saw.at, settings);
+      return stillCertain(led(state, saw, settings), saw.at, settings);
     case 'lost':
-      return standing;
+      return state;
     default:
-      return unreachable(standing);
+      return unreachable(state);
   }
 }
 
 /** The next step. @param jitter - 0 to 1: the share of 1.2 retry periods that is added to a candidate's wait */
-export function plan(standing: Standing, now: Moment, jitter: number, settings: Settings): Step {
+export function plan(state: ElectionState, now: Moment, jitter: number, settings: Settings): Step {
   const retryMs = settings.retryPeriodMs * (1 + 1.2 * jitter);
-  switch (standing.at) {
+  switch (state.at) {
     case 'looking':
       return { do: 'look' };
     case 'waiting': {
-      const { seen, tried } = standing;
+      const { seen, tried } = state;
       const isOurs = tried && seen.lease !== undefined && holderOf(seen.lease) === settings.identity;
       if (isOurs || settings.rules.isOver(seen, now)) return { do: 'take', lease: seen.lease };
-      const left = seen.standsMs - (now.monotonic - seen.since.monotonic);
+      const left = seen.validMs - (now.monotonic - seen.since.monotonic);
       return { do: 'wait', ms: left > 0 ? Math.min(retryMs, left) : retryMs };
     }
     case 'resting':
       return { do: 'wait', ms: retryMs };
     case 'leading':
     case 'doubting':
-      if (now.monotonic < standing.due) return { do: 'wait', ms: standing.due - now.monotonic };
-      return standing.at === 'leading' ? { do: 'renew', lease: standing.held.lease } : { do: 'look' };
+      if (now.monotonic < state.due) return { do: 'wait', ms: state.due - now.monotonic };
+      return state.at === 'leading' ? { do: 'renew', lease: state.held.lease } : { do: 'look' };
     case 'lost':
-      return { do: 'end', why: standing.why };
+      return { do: 'end', why: state.why };
     default:
-      return unreachable(standing);
+      return unreachable(state);
   }
 }
 
@@ -164,34 +164,34 @@ function seenNow(before: Seen | undefined, { lease, at }: { lease: Lease | undef
   return isSame ? { ...before, lease } : now;
 }
 
-function leading(lease: Lease, from: Moment, settings: Settings): Standing {
+function leading(lease: Lease, from: Moment, settings: Settings): ElectionState {
   return { at: 'leading', held: { lease, from }, due: from.monotonic + settings.retryPeriodMs };
 }
 
-function led(standing: Standing & { at: 'leading' | 'doubting' }, saw: Saw, settings: Settings): Standing {
+function led(state: ElectionState & { at: 'leading' | 'doubting' }, saw: Saw, settings: Settings): ElectionState {
   switch (saw.kind) {
     case 'wrote':
       return leading(saw.lease, saw.from, settings);
     case 'refused':
-      return { ...standing, at: 'doubting', due: saw.at.monotonic };
+      return { ...state, at: 'doubting', due: saw.at.monotonic };
     case 'failed':
-      return { ...standing, due: saw.at.monotonic + settings.retryPeriodMs };
+      return { ...state, due: saw.at.monotonic + settings.retryPeriodMs };
     case 'waited':
-      return standing;
+      return state;
     case 'found':
       if (saw.lease === undefined) return { at: 'lost', why: 'the lease was deleted' };
       if (holderOf(saw.lease) !== settings.identity) {
         return { at: 'lost', why: `it is held by ${holderOf(saw.lease) === '' ? 'nobody' : holderOf(saw.lease)} now` };
       }
       // A read makes nothing certain: only a write does, now on top of the version that was read.
-      return { at: 'leading', held: { ...standing.held, lease: saw.lease }, due: saw.at.monotonic };
+      return { at: 'leading', held: { ...state.held, lease: saw.lease }, due: saw.at.monotonic };
     default:
       return unreachable(saw);
   }
 }
 
-function stillCertain(standing: Standing, now: Moment, { rules, renewDeadlineMs }: Settings): Standing {
-  if (standing.at !== 'leading' && standing.at !== 'doubting') return standing;
-  if (rules.isCertain(standing.held, now, renewDeadlineMs)) return standing;
+function stillCertain(state: ElectionState, now: Moment, { rules, renewDeadlineMs }: Settings): ElectionState {
+  if (state.at !== 'leading' && state.at !== 'doubting') return state;
+  if (rules.isCertain(state.held, now, renewDeadlineMs)) return state;
   return { at: 'lost', why: `it was not renewed within ${renewDeadlineMs} ms` };
 }

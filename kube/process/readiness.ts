@@ -15,7 +15,7 @@ const MAX_TEXTS = 5;
 export class Discovery {
   readonly #setup: ProcessOptions['setup'];
   readonly #world: Pick<World, 'clock' | 'random' | 'log'>;
-  readonly #told = new Set<string>();
+  readonly #loggedErrors = new Set<string>();
   #isOver: boolean;
   #failure: string | undefined;
 
@@ -64,9 +64,10 @@ export class Discovery {
   #met(error: string, failures: number): void {
     const { log } = this.#world;
     this.#failure = error;
-    if (this.#told.has(error) || this.#told.size === MAX_TEXTS) log.debug('API discovery is still failing, retrying', { error, failures });
+    if (this.#loggedErrors.has(error) || this.#loggedErrors.size === MAX_TEXTS)
+      log.debug('API discovery is still failing, retrying', { error, failures });
     else log.warn('API discovery has not succeeded yet', { error });
-    if (this.#told.size < MAX_TEXTS) this.#told.add(error);
+    if (this.#loggedErrors.size < MAX_TEXTS) this.#loggedErrors.add(error);
   }
 
   #waitsFor(): string | undefined {
@@ -76,15 +77,15 @@ export class Discovery {
 }
 
 /** How long a cache may fail before a restart is worth a try. */
-const MAX_TROUBLE_MS: Millis = 5 * 60_000;
+const MAX_FAILING_MS: Millis = 5 * 60_000;
 
 /**
  * The checks of `/healthz`: fails when a cache could not list or watch for 5 minutes without a break. A process that decides on such a stale state is better
  * restarted, since the cause may be in the process itself.
  */
-export function healthChecks(informers: Pick<Informers, 'troubled'>): Check[] {
+export function healthChecks(informers: Pick<Informers, 'failing'>): Check[] {
   const stuck = (): string | undefined => {
-    const caches = informers.troubled.filter(({ problem }) => problem !== undefined && problem.forMs >= MAX_TROUBLE_MS);
+    const caches = informers.failing.filter(({ problem }) => problem !== undefined && problem.forMs >= MAX_FAILING_MS);
     return caches.length === 0 ? undefined : `no successful list or watch for 5 minutes: ${named(caches)}`;
   };
   return [{ name: 'caches', problem: stuck, detail: () => stuck() ?? 'no cache has been failing for 5 minutes' }];
@@ -96,7 +97,7 @@ export function healthChecks(informers: Pick<Informers, 'troubled'>): Check[] {
  * may not read or write the lease.
  */
 export function readyChecks(
-  informers: Pick<Informers, 'unsynced' | 'troubled'>,
+  informers: Pick<Informers, 'unsynced' | 'failing'>,
   leadership: Pick<Leadership, 'describe' | 'refusal'> | undefined,
   discovery: Pick<Discovery, 'check' | 'isOver'>,
 ): Check[] {
@@ -109,8 +110,8 @@ export function readyChecks(
 }
 
 /** Failing caches are named as well, even if synced: decisions on them are based on an old state. */
-function waitsFor({ unsynced, troubled }: Pick<Informers, 'unsynced' | 'troubled'>): string | undefined {
-  const aging = troubled.filter(({ name }) => !unsynced.some((one) => one.name === name));
+function waitsFor({ unsynced, failing }: Pick<Informers, 'unsynced' | 'failing'>): string | undefined {
+  const aging = failing.filter(({ name }) => !unsynced.some((one) => one.name === name));
   const problems = [
     ...(unsynced.length === 0 ? [] : [`not synced: ${named(unsynced)}`]),
     ...(aging.length === 0 ? [] : [`synced, but failing since: ${named(aging)}`]),

@@ -156,7 +156,7 @@ export class WorkQueue {
     if (worked === undefined) throw new RangeError(`queue ${this.name}: done with ${key}, which nobody is processing`);
     this.#counts.finished(worked);
     this.#handOut();
-    this.#tellDrained();
+    this.#notifyDrained();
   }
 
   /** Accepts no more keys and drops the delayed keys. Ready keys are still handed out; after them every `get` returns undefined. */
@@ -164,7 +164,7 @@ export class WorkQueue {
     this.#shutDown = true;
     this.#delays.close();
     for (const settle of this.#waiters) settle(undefined);
-    this.#tellDrained();
+    this.#notifyDrained();
   }
 
   /**
@@ -189,7 +189,7 @@ export class WorkQueue {
     return this.#keys.ready === 0 && this.#keys.processing === 0;
   }
 
-  #tellDrained(): void {
+  #notifyDrained(): void {
     if (this.#drained) for (const settle of this.#drainers) settle();
   }
 

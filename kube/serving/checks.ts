@@ -42,7 +42,7 @@ export class Checks {
     const excluded = new Set(query.getAll('exclude'));
     const lines = asked.map((check) => {
       if (excluded.has(check.name)) return { ok: true, text: `[+]${check.name} excluded: ok` };
-      const ok = this.#ask(check);
+      const ok = this.#run(check);
       const detail = detailOf(check);
       if (ok) return { ok, text: `[+]${check.name} ok${detail === undefined ? '' : `: ${detail}`}` };
       return { ok, text: `[-]${check.name} failed: ${detail ?? 'reason withheld'}` };
@@ -58,7 +58,7 @@ export class Checks {
     return { ok, text: `${[...lines.map((line) => line.text), ...warnings, verdict].join('\n')}\n` };
   }
 
-  #ask({ name, problem }: Check): boolean {
+  #run({ name, problem }: Check): boolean {
     const found = problemOf(problem);
     if (found !== this.#failing.get(name)) {
       if (found === undefined) this.#log.info('check passes again', { endpoint: this.#name, check: name });

@@ -14,7 +14,7 @@ import type { StatusWriter } from './status-writer.ts';
 import { backoff } from '../../base/waiting.ts';
 import type { Random } from '../../base/random.ts';
 import type { Client } from '../../kube/client/client.ts';
-import { ApiError, isNotFound, mayHaveTakenEffect, serverWords } from '../../kube/client/errors.ts';
+import { ApiError, isNotFound, mayHaveTakenEffect, serverMessageOf } from '../../kube/client/errors.ts';
 import type { Pod } from '../types.ts';
 
 /** Result of a binding attempt. */
@@ -61,7 +61,7 @@ export class Binder {
     } catch (error) {
       signal.throwIfAborted();
       // Also after a 404: a proxy, or a server that has just started, may answer every request with 404.
-      return await this.look({ namespace, name, uid }, node, { said: serverWords(error), mayCome: isUnanswered(error) }, signal);
+      return await this.look({ namespace, name, uid }, node, { said: serverMessageOf(error), mayCome: isUnanswered(error) }, signal);
     }
   }
 

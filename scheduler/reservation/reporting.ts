@@ -1,11 +1,11 @@
 import { type Millis, rfc3339 } from '../../base/clock.ts';
-import type { Happening, ObjectReference } from '../../kube/controller/event.ts';
+import type { EventOccurrence, ObjectReference } from '../../kube/controller/event.ts';
 import type { Dropped, Reservation, Reservations } from './contract.ts';
 import type { Meters } from '../../kube/process/contract.ts';
 import type { Requests } from '../pod/pod-info.ts';
 
 /** An event; the caller knows the object that it is about. */
-export type ReservationEvent = Pick<Happening, 'type' | 'reason' | 'message'>;
+export type ReservationEvent = Pick<EventOccurrence, 'type' | 'reason' | 'message'>;
 
 /** About the owner. */
 export function createdEvent({ namespace, name, node, expiresAt }: Reservation): ReservationEvent {

@@ -3,7 +3,7 @@ import { ActionError, unreachable } from '../../base/errors.ts';
 import { persistentVolumeClaims, persistentVolumes, type Resource } from '../../kube/api/object.ts';
 import { type Informer, type Key, objectKey } from '../../kube/cache/contract.ts';
 import type { Client, ObjectRef } from '../../kube/client/client.ts';
-import { ApiError, isConflict, isNotFound, mayHaveTakenEffect, serverWords } from '../../kube/client/errors.ts';
+import { ApiError, isConflict, isNotFound, mayHaveTakenEffect, serverMessageOf } from '../../kube/client/errors.ts';
 import type { Claim, ClusterEvent, Node, Volume } from '../types.ts';
 import type { PodInfo } from '../pod/pod-info.ts';
 import type { AssumingView, VolumeBinder, VolumeDecision } from './contract.ts';
@@ -141,7 +141,7 @@ export class ClaimBinder implements VolumeBinder {
         const failed = mayHaveTakenEffect(cause) || (cause instanceof ApiError && cause.code >= 500);
         const again = isConflict(cause) || isNotFound(cause) || failed;
         if (!again || tries === MAX_TRIES)
-          throw new ActionError(job.action, object, { hint: `${serverWords(cause)}; the pod will be retried`, cause });
+          throw new ActionError(job.action, object, { hint: `${serverMessageOf(cause)}; the pod will be retried`, cause });
       }
       now = await this.#fresh<T>(resource, ref, signal);
     }

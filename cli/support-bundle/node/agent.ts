@@ -118,7 +118,7 @@ async function factsOf(disk: CredentialDisk, path: string, withheld: Withheld): 
   const stat = await disk.stat(path);
   if (!stat) return { path, problem: 'no such file' };
   const access = await loadKubeconfig(path);
-  const { token, tokenFile, basic, clientKey, proxy, plugin, unasked } = access;
+  const { token, tokenFile, basic, clientKey, proxy, plugin, unused } = access;
   for (const value of [
     token,
     basic?.password,
@@ -128,7 +128,7 @@ async function factsOf(disk: CredentialDisk, path: string, withheld: Withheld): 
     if (value !== undefined) withheld(value, 'secret');
   if (proxy !== undefined) withheld(new URL(proxy).password, 'secret');
   if (plugin !== undefined) hold('exec' in plugin ? [plugin.exec['args'], plugin.exec['env']] : plugin.oidc, withheld);
-  hold(unasked, withheld);
+  hold(unused, withheld);
   const certificate = await contentOf(disk, access.clientCertificate);
   return {
     path,

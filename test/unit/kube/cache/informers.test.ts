@@ -74,13 +74,13 @@ describe('the caches of a process', () => {
     runs(t, informers);
     await clock.advance(400);
     assert.deepEqual(informers.unsynced, []);
-    const [old] = informers.troubled;
+    const [old] = informers.failing;
     assert.equal(old?.name, 'pods');
     assert.match(old?.problem?.text ?? '', /403 .*the verbs list and watch on pods are needed/);
     assert.equal(old?.problem?.forMs, 400);
     api.add('watch hold: MODIFIED a#1@6');
     await clock.advance(100);
-    assert.deepEqual(informers.troubled, []);
+    assert.deepEqual(informers.failing, []);
   });
 });
 

@@ -11,7 +11,7 @@ import { type TLSSocket } from 'node:tls';
 import { describeError } from '../../../../base/errors.ts';
 import { nodes } from '../../../../kube/api/object.ts';
 import { type ClusterAccess } from '../../../../kube/client/access.ts';
-import { readWhole } from '../../../../kube/client/connection.ts';
+import { readBody } from '../../../../kube/client/connection.ts';
 import { clientOf, type Handler, json, node, type Response, type StandIn, status, Trust } from './api-stand-in.ts';
 import { FakeClock } from '../../../support/fake-clock.ts';
 
@@ -168,5 +168,5 @@ test('an answer that is all there is read, although its HTTP/2 stream has closed
   const stream = session.request({ ':path': '/' });
   while (!stream.closed) await new Promise((resolve) => setImmediate(resolve));
   assert.equal(stream.readableEnded, false);
-  assert.match(await text(Readable.from(readWhole(stream, never, () => {}))), /"Node"/);
+  assert.match(await text(Readable.from(readBody(stream, never, () => {}))), /"Node"/);
 });

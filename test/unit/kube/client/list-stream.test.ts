@@ -85,7 +85,7 @@ function decode(chunks: readonly Uint8Array[], longest = 1e6): Record<string, un
     assert.ok(error instanceof ListSyntaxError || error instanceof SyntaxError || error instanceof TypeError, String(error));
     return undefined;
   }
-  return decoder.isWhole ? seen : undefined;
+  return decoder.isComplete ? seen : undefined;
 }
 
 function cutAt(bytes: Uint8Array, sizes: readonly number[]): Uint8Array[] {

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { silentLog } from '../../../../base/log.ts';
 import { nodes } from '../../../../kube/api/object.ts';
-import { learn, next, type Saw, type Watch, watchObject } from '../../../../kube/client/watch-object.ts';
+import { compareWithKnown, next, type Saw, type Watch, watchObject } from '../../../../kube/client/watch-object.ts';
 import { freshPace, pace, type Turn } from '../../../../kube/client/watch-loop.ts';
 import { atRest, FakeClock } from '../../../support/fake-clock.ts';
 import { ScriptedApi } from '../cache/scripted-api.ts';
@@ -119,7 +119,7 @@ test('what is news: another version, another uid, gone, back; not the same again
     [a1, undefined, true],
     [{ uid: 'a', rv: undefined }, object('a'), true], // what has no version cannot be told apart
   ] as const)
-    assert.equal(learn(known, seen).news, news, JSON.stringify([known, seen]));
+    assert.equal(compareWithKnown(known, seen).changed, news, JSON.stringify([known, seen]));
 });
 
 test('waits double to 30 s, start again after success, follow Retry-After up to 5 minutes', () => {

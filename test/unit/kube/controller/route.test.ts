@@ -59,7 +59,7 @@ function inWords(step: Step): string {
 /** The orphan's label says who matches: `l=ab` both sets. */
 const edge = {
   matching: ({ metadata }: KubeObject) => Array.from(metadata.labels?.['l'] ?? '', (name) => `ns/${name}`),
-  again: (_owner: KubeObject, before: KubeObject, after: KubeObject) =>
+  requeueAfter: (_owner: KubeObject, before: KubeObject, after: KubeObject) =>
     before['ready'] !== true && after['ready'] === true ? 11_000 : undefined,
 };
 

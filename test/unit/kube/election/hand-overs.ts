@@ -2,14 +2,14 @@ import type { Millis } from '../../../../base/clock.ts';
 import { IndexedHeap } from '../../../../base/ordered.ts';
 import { seededRandom, type Random } from '../../../../base/random.ts';
 import { firstLease, holderOf, type Lease, renewedLease, takenLease } from '../../../../kube/election/lease.ts';
-import { firstStanding, type Moment, next, plan, rules, type Rules, type Saw, type Standing } from '../../../../kube/election/next.ts';
+import { initialState, type Moment, next, plan, rules, type Rules, type Saw, type ElectionState } from '../../../../kube/election/next.ts';
 
 const HOUR = 3_600_000;
 
 /** A process on a machine of its own, whose two clocks may be wrong. The monotonic one stands still while the machine is suspended. */
 interface Participant {
   identity: string;
-  standing: Standing;
+  standing: ElectionState;
   wallSkewMs: Millis;
   rate: number;
   suspendedMs: Millis;
@@ -83,7 +83,7 @@ export class HandOvers {
   #start(): void {
     const clocks = { wallSkewMs: this.#between(-12, 12) * HOUR, rate: this.#between(0.999, 1.001), suspendedMs: 0 };
     const identity = `process-${this.#order}`;
-    const process = { identity, standing: firstStanding, ...clocks, haltedUntil: 0, cutOffUntil: 0, isDead: false };
+    const process = { identity, standing: initialState, ...clocks, haltedUntil: 0, cutOffUntil: 0, isDead: false };
     this.#participants = [...this.#participants.filter(({ isDead }) => !isDead), process];
     this.#act(process);
     this.#look(process);

@@ -1,6 +1,15 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { firstStanding, type Moment, next, plan, rules, type Saw, type Settings, type Standing } from '../../../../kube/election/next.ts';
+import {
+  initialState,
+  type Moment,
+  next,
+  plan,
+  rules,
+  type Saw,
+  type Settings,
+  type ElectionState,
+} from '../../../../kube/election/next.ts';
 import {
   type Lease,
   type LeaseSpec,
@@ -17,12 +26,12 @@ const lease = (spec: LeaseSpec, rv = '1'): Lease => ({ metadata: { name: 'l', ui
 const held = (by: string, renewTime = 'r1', rv = '1', leaseDurationSeconds = 15): Lease =>
   lease({ holderIdentity: by, renewTime, leaseDurationSeconds }, rv);
 const found = (s: number, what: Lease | undefined): Saw => ({ kind: 'found', lease: what, at: moment(s) });
-const after = (...saws: Saw[]): Standing => saws.reduce((standing, saw) => next(standing, saw, settings), firstStanding);
+const after = (...saws: Saw[]): ElectionState => saws.reduce((standing, saw) => next(standing, saw, settings), initialState);
 const waited = (s: number, wall?: number): Saw => ({ kind: 'waited', at: moment(s, wall) });
 const wrote = (from: number, at: number, what = held('me')): Saw => ({ kind: 'wrote', lease: what, from: moment(from), at: moment(at) });
 const failed = (s: number): Saw => ({ kind: 'failed', at: moment(s) });
 const refused = (s: number): Saw => ({ kind: 'refused', at: moment(s) });
-const led = (...saws: Saw[]): Standing => after(found(0, undefined), wrote(0, 0.1), ...saws);
+const led = (...saws: Saw[]): ElectionState => after(found(0, undefined), wrote(0, 0.1), ...saws);
 
 function planned(now: Moment, jitter: number, ...saws: Saw[]): string {
   const step = plan(after(...saws), now, jitter, settings);

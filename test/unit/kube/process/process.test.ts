@@ -189,9 +189,9 @@ const minutes = (count: number): number => count * 60_000;
 
 test('a cache that fails is named by /readyz, and after five minutes by /healthz', () => {
   const troubled = (forMs: number) => [{ name: 'nodes', problem: { text: 'no', forMs } }];
-  const health = (forMs: number) => healthChecks({ troubled: troubled(forMs) })[0];
+  const health = (forMs: number) => healthChecks({ failing: troubled(forMs) })[0];
   const ready = (unsynced: ReturnType<typeof troubled>) =>
-    readyChecks({ unsynced, troubled: troubled(1) }, undefined, { check: undefined, isOver: true })[0]?.problem();
+    readyChecks({ unsynced, failing: troubled(1) }, undefined, { check: undefined, isOver: true })[0]?.problem();
   assert.equal(ready([]), 'synced, but failing since: nodes (no)');
   assert.equal(ready(troubled(1)), 'not synced: nodes (no)', 'named once');
   assert.equal(health(minutes(5) - 1)?.problem(), undefined);
