@@ -17,7 +17,7 @@ export {
 export { cappedFindings, MAX_FINDINGS, splitFindings } from './contract.ts';
 export { applyFlags, gatesOnCommandLine, parseKubeletHelp, removedFlags, type Shadowed } from './flags.ts';
 export { type DropIns, dropInWarnings, mergeOverlay, resolvePaths, withDropIns } from './overlay.ts';
-export { defaultPolicy, checkPolicy, checkingPolicy, parsePolicy, type Policy } from './policy/policy.ts';
+export { defaultPolicy, checkPolicy, checkingPolicy, parsePolicy, type Policy, type PolicyQuestion } from './policy/policy.ts';
 export { POD_RULES, preflightFatal } from './preflight/preflight.ts';
 export { defaultSocket, filesToRead, pathsToProbe, socketPaths } from './preflight/files.ts';
 export { portsOfKubelet, serversOfKubelet } from './preflight/server.ts';

@@ -21,6 +21,7 @@ import {
   withDropIns,
   type DropIns,
   type Policy,
+  type PolicyQuestion,
   type Shadowed,
 } from '../config/config.ts';
 import type { Finding, HostFacts, JsonObject, KubeletFacts } from '../config/contract.ts';
@@ -86,7 +87,7 @@ export function evaluate(config: EvaluatedConfig, inputs: NodeInputs): Evaluatio
 
 /** The second part of {@link evaluate}, after {@link prepare}. */
 export function* evaluating({ merged, defaulted, ...read }: Readable, config: EvaluatedConfig, inputs: NodeInputs): Pieces<Evaluation> {
-  const policy = yield* policyFindings(config, merged, inputs);
+  const policy = yield* checkingPolicy(policyQuestion(merged, inputs, config.annotations[ALLOW_ANNOTATION]));
   // A kubelet that cannot read a drop-in does not start at all: preflight rejects new configs until that is fixed, boot keeps the current config.
   const [refusing, warning] = inputs.host ? [inputs.dropIns?.problems ?? [], []] : [[], inputs.dropIns?.problems ?? []];
   yield;
@@ -149,15 +150,20 @@ function tooLargeRendered(): Evaluation {
   return { ok: false, stage: 'download', findings: [{ field: '', rule: 'too-large', message }] };
 }
 
-function policyFindings(config: EvaluatedConfig, merged: JsonObject, inputs: NodeInputs): Pieces<readonly Finding[]> {
-  return checkingPolicy({
-    local: withDropIns(comparedWith(inputs), inputs.dropIns, inputs.kubelet),
-    dynamic: withDropIns(merged, inputs.dropIns, inputs.kubelet),
-    version: inputs.kubelet.version,
-    policy: inputs.policy,
-    merge: inputs.merge,
-    allowAnnotation: config.annotations[ALLOW_ANNOTATION],
-  });
+/**
+ * What the policy is asked about a config on this node. Drop-ins apply to both sides, since the kubelet merges them over whichever file it reads.
+ * @param merged - the config that would become effective, as written, before drop-ins
+ */
+export function policyQuestion(merged: JsonObject, inputs: NodeInputs, allowAnnotation?: string): PolicyQuestion {
+  const { kubelet, dropIns, policy, merge } = inputs;
+  return {
+    local: withDropIns(comparedWith(inputs), dropIns, kubelet),
+    dynamic: withDropIns(merged, dropIns, kubelet),
+    version: kubelet.version,
+    policy,
+    merge,
+    allowAnnotation,
+  };
 }
 
 /** The config with which the policy compares: the local config, else the effective file, else all defaults. */

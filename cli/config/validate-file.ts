@@ -19,7 +19,7 @@ import {
   withDropIns,
 } from '../../agent/config/config.ts';
 import { loadNodeInputs, readDropIns } from '../../agent/evaluate/node-inputs.ts';
-import { against, shadowWarnings } from '../../agent/evaluate/evaluate.ts';
+import { against, policyQuestion, shadowWarnings } from '../../agent/evaluate/evaluate.ts';
 import { readHost } from '../../agent/host/host.ts';
 import { silentLog } from '../../base/log.ts';
 import type { Finding, JsonObject, KubeletFacts, KubeletVersion } from '../../agent/config/contract.ts';
@@ -104,7 +104,7 @@ async function besideLocal(
   kubelet: KubeletFacts,
 ): Promise<{ written: JsonObject; policy: readonly Finding[] }> {
   const { inputs, policyProblem } = await loadNodeInputs(options, kubelet, context.disk, silentLog);
-  const { local, policy, merge } = inputs;
+  const { local, merge } = inputs;
   if (local.at !== 'present')
     throw new ActionError('compare with', options.localConfig, {
       hint: local.at === 'missing' ? 'no such file' : `${local.problem}; fix it`,
@@ -112,11 +112,7 @@ async function besideLocal(
   if (policyProblem !== undefined)
     throw new ActionError('use the policy', policyProblem, { hint: 'fix it, or validate without a policy: --policy=none' });
   const written = merge === 'overlay' ? mergeOverlay(local.resolved, dynamic) : dynamic;
-  const { version } = kubelet;
-  return {
-    written,
-    policy: checkPolicy({ local: local.resolved, dynamic: written, version, policy, merge }),
-  };
+  return { written, policy: checkPolicy(policyQuestion(written, inputs)) };
 }
 
 export const directoryOf = (context: Context, name: string): string => (name === '-' ? context.path('.') : dirname(context.path(name)));
