@@ -53,6 +53,7 @@ export interface AgentOptions {
   trialHealth?: 'pods' | 'node' | 'kubelet';
   unhealthyDeadline: Millis;
   maxKubeletExits: number;
+  /** Wait before a failed sync is retried, or a rejected config evaluated again. Changes in the API are synced at once, without regular syncs. */
   syncInterval: Millis;
   restartSpread: Millis;
   keepCheckpoints: number;

@@ -135,7 +135,7 @@ const KINDS: Readonly<Record<string, readonly string[]>> = {
   statefulset: ['statefulset', 'statefulsets', 'sts', 'statefulset.apps', 'statefulsets.apps'],
   pod: ['pod', 'pods', 'po'],
 };
-/** Flags of these commands whose value may be the next word. */
+/** Flags of these commands whose value may be the next word; a test compares them with the commands, which are loaded only after their names are known. */
 const TAKE_NEXT = new Set([
   ...connectFlags.map(({ name }) => `--${name}`),
   '-n',
@@ -143,6 +143,7 @@ const TAKE_NEXT = new Set([
   '-o',
   '--output',
   '--node',
+  '--daemonset-placement',
   '--config',
   '--debug-address',
 ]);

@@ -131,7 +131,10 @@ export const agentFlags: readonly AgentFlag[] = [
     value: 'N',
     check: atLeast(1),
   }),
-  flag('duration', 'syncInterval', 'maximum time between full syncs', { value: 'TIME', check: moreThanNone }),
+  flag('duration', 'syncInterval', 'wait before a failed sync is retried, or a rejected config evaluated again', {
+    value: 'TIME',
+    check: moreThanNone,
+  }),
   flag('duration', 'restartSpread', 'maximum random delay before a change is applied', { value: 'TIME' }),
   flag('number', 'keepCheckpoints', 'unused checkpoints to keep', { value: 'N' }),
   flag('string', 'metricsBindAddress', 'address of the metrics endpoint; empty = off', {

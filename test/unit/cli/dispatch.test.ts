@@ -3,7 +3,8 @@ import { readFile } from 'node:fs/promises';
 import { test } from 'node:test';
 import { table } from '../../support/table.ts';
 import { ActionError } from '../../../base/errors.ts';
-import { dispatch } from '../../../cli/dispatch.ts';
+import { dispatch, inKindWords } from '../../../cli/dispatch.ts';
+import { takesNext } from '../../../cli/args/args.ts';
 import { fine, wrong, type Command, type Exit } from '../../../cli/command.ts';
 import { failureText, Interrupted, UsageError } from '../../../cli/failure.ts';
 import { formatFlag, show } from '../../../cli/output/output.ts';
@@ -163,6 +164,10 @@ test('every command has a summary, help with examples that name it, and flags th
     for (const { run } of command.examples)
       for (const [flag] of run.split(/ [|>] /)[0]?.matchAll(/(?<= )--[a-z][a-z-]+/g) ?? [])
         assert.ok(known.has(flag), `${one.name}: ${run}`);
+    if (!one.name.startsWith('why ')) continue;
+    for (const { name, alias } of command.flags.filter(takesNext))
+      for (const flag of [`--${name}`, ...(alias === undefined ? [] : [`-${alias}`])])
+        assert.deepEqual(inKindWords(['why', flag, 'x', 'ds/a']), ['why', 'daemonset', flag, 'x', 'a'], `${flag} takes the next word`);
   }
 });
 
