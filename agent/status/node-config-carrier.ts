@@ -34,7 +34,7 @@ export interface NodeConfigCarrier {
   watch(handlers: NodeConfigHandlers, signal: AbortSignal): Promise<void>;
   /** Whether the object exists, as last seen. */
   exists(): boolean;
-  /** Writes the status where it differs from the last seen status. @throws ApiError, TransportError */
+  /** Writes the status where it differs from the last seen status. @throws ApiError (a conflict where the object is newer than the seen one), TransportError */
   report(picture: ConfigStatus, facts: NodeConfigFacts, signal: AbortSignal): Promise<Reported>;
 }
 
@@ -45,7 +45,7 @@ const MAX_VERSION = 64;
 /** The NodeConfig: `spec.configMap` assigns, `status` reports. The agent writes only the status; `dkc assign` creates the object. */
 export function nodeConfigCarrier(deps: NodeConfigCarrierDeps): NodeConfigCarrier {
   let seen: NodeConfig | undefined;
-  /** The last patch of which the server dropped fields: its CustomResourceDefinition is older than this agent. */
+  /** The status of the last patch of which the server dropped fields: its CustomResourceDefinition is older than this agent. */
   let dropped: string | undefined;
   const { client, nodeName, configmapNamespace, clock, random, log } = deps;
 
@@ -104,7 +104,7 @@ export function nodeConfigCarrier(deps: NodeConfigCarrierDeps): NodeConfigCarrie
     report: async (picture, facts, signal) => {
       if (!seen) return { sent: false, kept: true };
       const patch = nodeConfigPatch(seen, picture, facts);
-      if (!patch || JSON.stringify(patch) === dropped) return { sent: false, kept: true };
+      if (!patch || JSON.stringify(patch.status) === dropped) return { sent: false, kept: true };
       const before = seen;
       const answer = await client.patch<NodeConfig>(nodeConfigs, { name: nodeName }, patch, {
         type: 'merge',
@@ -113,7 +113,7 @@ export function nodeConfigCarrier(deps: NodeConfigCarrierDeps): NodeConfigCarrie
       });
       // A watch event that arrived during the request may be newer than the response.
       if (seen === before) seen = answer;
-      dropped = keepsMembers(answer.status, patch.status) ? undefined : JSON.stringify(patch);
+      dropped = keepsMembers(answer.status, patch.status) ? undefined : JSON.stringify(patch.status);
       return { sent: true, kept: true };
     },
   };

@@ -85,14 +85,20 @@ function generationBefore(status: NodeConfigStatus | undefined): number {
   return typeof before === 'number' ? before : 0;
 }
 
-/** The merge patch from the seen to the wanted `status`; undefined when they are equal. Removed members are sent as null. */
+/**
+ * The merge patch from the seen to the wanted `status`; undefined when they are equal. Removed members are sent as null. A merge patch replaces
+ * `conditions` as a whole, so one with conditions has the seen resourceVersion: the server rejects it (409) if another writer came first, whose
+ * condition would be lost.
+ */
 export function nodeConfigPatch(
   seen: NodeConfig,
   picture: ConfigStatus,
   facts: NodeConfigFacts,
-): { status: Record<string, Json> } | undefined {
+): { metadata?: { resourceVersion: string }; status: Record<string, Json> } | undefined {
+  const { resourceVersion } = seen.metadata;
   const status = memberPatch(seen.status, nodeConfigStatus(seen, picture, facts));
-  return status && { status };
+  if (status === undefined) return undefined;
+  return status['conditions'] === undefined || resourceVersion === undefined ? { status } : { metadata: { resourceVersion }, status };
 }
 
 /** A `metav1.Condition`. */

@@ -6,6 +6,7 @@ import type { Log } from '../../base/log.ts';
 import type { Random } from '../../base/random.ts';
 import type { Wanted } from '../sync/plan.ts';
 import { describeError } from '../../base/errors.ts';
+import { isConflict } from '../../kube/client/errors.ts';
 
 const limits = { base: 500, cap: 30_000 };
 /** Longest wait for sync to complete before a report, in ms. */
@@ -81,7 +82,9 @@ export class Reporter {
         const wait = backoff(failures, limits, random);
         // Reported once: a webhook may reject with a different message each time, and each notice is a disk write.
         if (failures === NOTICE_AFTER_FAILURES) onProblem(describeError(error));
-        log[failures === 1 ? 'warn' : 'debug']('failed to write status, retrying', { carrier: carrier.name, failures, error });
+        // After a conflict the watch delivers the newer object: that is usual beside other writers.
+        const level = failures === 1 && !isConflict(error) ? 'warn' : 'debug';
+        log[level]('failed to write status, retrying', { carrier: carrier.name, failures, error });
         // A change of the picture or a watch event triggers the retry earlier.
         await this.#due.waitOr(wait, clock, signal);
       }

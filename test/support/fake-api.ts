@@ -154,7 +154,9 @@ export class FakeApi {
         this.patches += 1;
         const old = this.get(resource, ref);
         if (!old) throw new ApiError(call(resource, 'PATCH'), { code: 404, reason: 'NotFound', message: 'no such Node' });
-        const { status, ...rest } = patch as { status?: unknown; metadata?: { annotations?: Record<string, string> } };
+        const { status, ...rest } = patch as { status?: unknown; metadata?: Partial<KubeObject['metadata']> };
+        if ((rest.metadata?.resourceVersion ?? old.metadata.resourceVersion) !== old.metadata.resourceVersion)
+          throw new ApiError(call(resource, 'PATCH'), { code: 409, reason: 'Conflict', message: 'the object has been modified' });
         const isNode = resource.resource === 'nodes';
         const keeps = !isNode || this.#keepsStatus(old);
         const kept = keeps && status !== undefined ? patch : rest;

@@ -3,16 +3,17 @@ import { test, type TestContext } from 'node:test';
 import { silentLog } from '../../../../base/log.ts';
 import { nodes } from '../../../../kube/api/object.ts';
 import { nodeCarrier } from '../../../../agent/status/node-carrier.ts';
+import { type NodeConfig, nodeConfigs } from '../../../../agent/status/node-config.ts';
+import { nodeConfigCarrier } from '../../../../agent/status/node-config-carrier.ts';
 import type { ConfigStatus } from '../../../../agent/status/node-config-state.ts';
-import { type Reported, Reporter } from '../../../../agent/status/reporter.ts';
+import { type Carrier, type Reported, Reporter } from '../../../../agent/status/reporter.ts';
 import { FakeApi } from '../../../support/fake-api.ts';
 import { FakeClock } from '../../../support/fake-clock.ts';
 import { recordedLog } from '../../../support/recorded-log.ts';
 import { assignedSituation } from '../../../support/situations.ts';
 
-/** A reporter on fake time. Each report gets this answer: what the carrier says, or an error. */
-function reporting(t: TestContext, answer: Reported | Error) {
-  const clock = new FakeClock();
+/** A reporter on fake time. Each report gets this answer: what the carrier says, or an error; or `answer` is the carrier. */
+function reporting(t: TestContext, answer: Reported | Error | Carrier['report'], clock = new FakeClock()) {
   const { log, lines } = recordedLog();
   const from = clock.monotonic();
   const configState = assignedSituation();
@@ -21,8 +22,9 @@ function reporting(t: TestContext, answer: Reported | Error) {
   const carrier = {
     name: 'node' as const,
     watch: () => Promise.resolve(),
-    report: async (picture: ConfigStatus): Promise<Reported> => {
+    report: async (picture: ConfigStatus, ...rest: [AbortSignal, { isComplete: boolean }]): Promise<Reported> => {
       reports.push({ at: clock.monotonic() - from, picture });
+      if (typeof answer === 'function') return answer(picture, ...rest);
       if (answer instanceof Error && reports.length < 10) throw answer;
       if (answer instanceof Error) return { sent: true, kept: true };
       return answer;
@@ -78,6 +80,30 @@ test('a report that fails is tried again, longer apart each time, and said aloud
   assert.deepEqual(problems, ['away']);
   await clock.advance(30_000);
   assert.deepEqual(problems, ['away', null]);
+});
+
+test('a condition that another writer adds during a report is kept: the status is written over the newer object, without a warning', async (t) => {
+  const [clock, end, api] = [new FakeClock(), new AbortController(), new FakeApi()];
+  api.hasNodeConfigs = true;
+  const other = { type: 'Audited', status: 'True', reason: 'R', message: '', observedGeneration: 1, lastTransitionTime: '' };
+  const nodeConfig = { apiVersion: 'dkc.dev/v1alpha1', kind: 'NodeConfig', metadata: { name: 'n' } };
+  api.put(nodeConfigs, nodeConfig);
+  const client = api.client({ alive: () => true, onStatus: () => {}, onEvent: () => {} });
+  const carrier = nodeConfigCarrier({ client, clock, random: () => 0, log: silentLog, nodeName: 'n', configmapNamespace: '' });
+  const facts = { agentVersion: '1', kubeletVersion: '', health: { at: 'healthy' }, now: '' } as const;
+  const report: Carrier['report'] = (picture, signal) => {
+    if (times().length === 1) api.put(nodeConfigs, { ...nodeConfig, status: { conditions: [other] } });
+    return carrier.report(picture, facts, signal);
+  };
+  const { reporter, lines, times } = reporting(t, report, clock);
+  const onSeen = (): void => reporter.notify();
+  const watching = carrier.watch({ onState: () => {}, onSeen, onVersion: () => {}, pollMs: () => 1 }, end.signal);
+  await clock.advance(400);
+  end.abort();
+  await watching;
+  const { status } = api.get(nodeConfigs, { name: 'n' }) as NodeConfig;
+  const types = status?.conditions?.map(({ type }) => type).join(' ');
+  assert.deepEqual([types, lines], ['Synced Healthy Trusted Audited', ['debug: failed to write status, retrying']]);
 });
 
 test('a server that drops the fields is patched once for each picture, not at each look', async (t) => {
