@@ -2,7 +2,7 @@ import { type Caches, observe, type Observer } from '../controllers/rollout/obse
 import { Fleets } from '../controllers/rollout/fleet.ts';
 import { kubeletConfigs } from '../controllers/rollout/kubelet-configs.ts';
 import type { Node } from '../controllers/rollout/drain/contract.ts';
-import { rolloutsLeftOn } from '../controllers/rollout/maintenance.ts';
+import { rolloutsRecordedOn } from '../controllers/rollout/maintenance.ts';
 import { plan } from '../controllers/rollout/plan.ts';
 import { type ConfigMap, contentHash, revisionName, revisionOf } from '../controllers/rollout/revision.ts';
 import { KnownTouchesOf } from '../controllers/rollout/touches.ts';
@@ -85,7 +85,7 @@ function fleetOf(count: number): Look {
   const names = Array.from({ length: count }, (_, at) => `node-${at}`);
   const nodes = names.map(nodeOf);
   // Fills the memo, as the index of the cache does.
-  for (const node of nodes) rolloutsLeftOn(node as Readonly<Node>);
+  for (const node of nodes) rolloutsRecordedOn(node as Readonly<Node>);
   const byName = new Map(nodes.map((node) => [node.metadata.name ?? '', node]));
   const configs = new Map(names.map((node) => [node, configOf(node, name, 1)]));
   const maps = new Map([source, revision].map((one) => [`dkc-system/${one.metadata.name}`, one]));

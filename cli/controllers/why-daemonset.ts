@@ -5,7 +5,7 @@ import { type Command, fine } from '../command.ts';
 import { connectFlags, namespaceFlag, withClient } from '../connect/flags.ts';
 import { formatFlag } from '../output/output.ts';
 import { type Explained, explainSet, type SetInCluster } from '../../controllers/daemonset/explain.ts';
-import type { ToldEvent } from '../../controllers/common/events.ts';
+import type { RecordedEvent } from '../../controllers/common/events.ts';
 import type { Millis } from '../../base/clock.ts';
 import type { Revision } from '../../controllers/common/history/contract.ts';
 import type { DaemonSet, Node, Placement, Pod } from '../../controllers/common/types.ts';
@@ -80,7 +80,7 @@ async function readSet(client: Pick<Client, 'get' | 'listEach'>, query: SetQuery
     all<Pod>(pods, placement === 'controller' ? {} : { namespace }),
     all<Node>(nodes, {}),
     all<Revision>(controllerRevisions),
-    eventsAbout<ToldEvent>(client, set, signal),
+    eventsAbout<RecordedEvent>(client, set, signal),
   ]);
   return { set, nodes: nodesThere, pods: podsThere, revisions, events, now: now(), placement };
 }

@@ -13,7 +13,7 @@ import { type Command, fine } from '../command.ts';
 import { connectFlags, namespaceFlag, withClient } from '../connect/flags.ts';
 import { formatFlag } from '../output/output.ts';
 import { explainStatefulSet, type StatefulSetInCluster } from '../../controllers/statefulset/explain.ts';
-import type { ToldEvent } from '../../controllers/common/events.ts';
+import type { RecordedEvent } from '../../controllers/common/events.ts';
 import type { Millis } from '../../base/clock.ts';
 import type { Revision } from '../../controllers/common/history/contract.ts';
 import type { Pod, Pvc, StatefulSet, StorageClass } from '../../controllers/common/types.ts';
@@ -66,7 +66,7 @@ async function readStatefulSet(
     all<Revision>(controllerRevisions),
     // A user with rights in a namespace may lack the right to list StorageClasses, so they are read only if needed.
     optInsOf(set.metadata.annotations).expandClaims ? all<StorageClass>(storageClasses, {}) : [],
-    eventsAbout<ToldEvent>(client, set, signal),
+    eventsAbout<RecordedEvent>(client, set, signal),
   ]);
   return { set, pods: podsThere, claims, revisions, classes, events, now: now() };
 }

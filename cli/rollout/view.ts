@@ -2,10 +2,10 @@ import type { SpecSource } from '../../agent/checkpoint/source.ts';
 import type { Millis } from '../../base/clock.ts';
 import { fleetState } from '../../controllers/fleet/fleet-node.ts';
 import { specOf, type Placed } from '../../controllers/rollout/contract.ts';
-import { isDegraded, standingOf, rolloutNode, type RolloutNode } from '../../controllers/rollout/node.ts';
+import { isDegraded, rolloutState, rolloutNode, type RolloutNode } from '../../controllers/rollout/node.ts';
 import { hasCondition } from '../../controllers/rollout/drain/record.ts';
 import { isDrainedBy, nodeOf } from '../../controllers/rollout/maintenance.ts';
-import { comesBefore } from '../../controllers/rollout/observe.ts';
+import { hasPrecedenceOver } from '../../controllers/rollout/observe.ts';
 import { inOrder } from '../../controllers/rollout/grouping.ts';
 import { stepsFor, targetOf, type Rules, type Step } from '../../controllers/rollout/rules.ts';
 import type { NodeConfigRollout } from '../../controllers/rollout/types.ts';
@@ -41,7 +41,7 @@ export interface RolloutView {
 /** The nodes that this rollout selects and no older rollout selects. Pure. */
 export function nodesOf(rollout: Readonly<NodeConfigRollout>, rules: Rules, fleet: FleetObjects): RolloutNode[] {
   const older = [...fleet.rollouts.values()]
-    .filter((other) => comesBefore(other, rollout))
+    .filter((other) => hasPrecedenceOver(other, rollout))
     .map(readRules)
     .filter(({ problems }) => problems.length === 0);
   const found: RolloutNode[] = [];
@@ -57,14 +57,14 @@ export function nodesOf(rollout: Readonly<NodeConfigRollout>, rules: Rules, flee
 export function viewOf(rollout: Readonly<NodeConfigRollout>, fleet: FleetObjects, now: Millis): RolloutView {
   const rules = readRules(rollout);
   const { revision, failures, attemptAt } = rollout.status ?? {};
-  const triedAgain = attemptAt === undefined ? undefined : { since: Date.parse(attemptAt), resourceVersion: undefined };
+  const retryAttempt = attemptAt === undefined ? undefined : { since: Date.parse(attemptAt), resourceVersion: undefined };
   const ordered = inOrder(nodesOf(rollout, rules, fleet), rules.uid);
   const failed = new Map(objectsOf(failures).map(({ node, error }) => [node, error]));
   const target = revision === undefined ? undefined : targetFor(revision, ordered, rules);
   // A node in status.failures failed in the current attempt, even if its error is older than attemptAt.
   const placed = ordered.map((node): Placed => {
-    const judging = { deadlineMs: rules.nodeDeadlineMs, now, triedAgain: failed.has(node.node) ? undefined : triedAgain };
-    return { node, standing: target === undefined ? { at: 'waiting' } : standingOf(node, target, judging) };
+    const facts = { deadlineMs: rules.nodeDeadlineMs, now, retryAttempt: failed.has(node.node) ? undefined : retryAttempt };
+    return { node, state: target === undefined ? { at: 'waiting' } : rolloutState(node, target, facts) };
   });
   const views = placed.map((one) => ({ ...nodeView(one, { rules, failed, now }), isDegraded: isDegraded(one.node) }));
   const last = ({ state, isDegraded: isLater }: (typeof views)[number]): number =>
@@ -87,19 +87,19 @@ function targetFor(revision: string, nodes: readonly RolloutNode[], rules: Rules
 }
 
 function nodeView(
-  { node, standing }: Placed,
+  { node, state }: Placed,
   { rules, failed, now }: { rules: Rules; failed: ReadonlyMap<string, string>; now: Millis },
 ): NodeView {
   const name = node.node;
-  switch (standing.at) {
+  switch (state.at) {
     case 'settled':
       return { node: name, state: 'settled', detail: '' };
     case 'in-flight': {
       const left = trialLeft(node, now);
-      return { node: name, state: 'in-flight', detail: left === undefined ? standing.why : `${standing.why}, ${left} left` };
+      return { node: name, state: 'in-flight', detail: left === undefined ? state.why : `${state.why}, ${left} left` };
     }
     case 'failed':
-      return { node: name, state: 'failed', detail: standing.error };
+      return { node: name, state: 'failed', detail: state.error };
     case 'waiting':
     case 'no-agent': {
       const error = failed.get(name);

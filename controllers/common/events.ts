@@ -25,34 +25,34 @@ export function recordEvents({ events, set, resource }: EventTarget, reported: r
 
 /**
  * Records the events once while a problem persists, and again when it returns. A change of one message records all of them.
- * @param isNews - whether the joined messages differ from the last ones
+ * @param isNew - whether the joined messages differ from the last ones
  */
-export function recordNewEvents(to: EventTarget, reported: readonly SetEvent[], isNews: (text: string) => boolean): void {
-  if (isNews(reported.map(({ message }) => message).join('\n'))) recordEvents(to, reported);
+export function recordNewEvents(to: EventTarget, reported: readonly SetEvent[], isNew: (text: string) => boolean): void {
+  if (isNew(reported.map(({ message }) => message).join('\n'))) recordEvents(to, reported);
 }
 
 /** Remembers the last text reported about each subject of each set, so that an event is recorded once and not at every reconcile. */
 export class EventDeduper {
-  readonly #said = new Map<string, Map<string, string>>();
+  readonly #lastTexts = new Map<string, Map<string, string>>();
 
   /**
    * Whether `text` differs from the last reported text. '' means nothing to report; after it the same text is new again.
    * @param uid - of the set
    * @param about - the subject. @default one subject for all texts
    */
-  is(uid: string, text: string, about = ''): boolean {
-    const said = this.#said.get(uid) ?? new Map<string, string>();
-    const before = said.get(about) ?? '';
-    if (text === '') said.delete(about);
-    else said.set(about, text);
-    if (said.size === 0) this.#said.delete(uid);
-    else this.#said.set(uid, said);
+  isNew(uid: string, text: string, about = ''): boolean {
+    const lastTexts = this.#lastTexts.get(uid) ?? new Map<string, string>();
+    const before = lastTexts.get(about) ?? '';
+    if (text === '') lastTexts.delete(about);
+    else lastTexts.set(about, text);
+    if (lastTexts.size === 0) this.#lastTexts.delete(uid);
+    else this.#lastTexts.set(uid, lastTexts);
     return text !== before && text !== '';
   }
 
   /** Called when the set is deleted. */
   forget(uid: string): void {
-    this.#said.delete(uid);
+    this.#lastTexts.delete(uid);
   }
 }
 
@@ -87,7 +87,7 @@ export function refusalOf(error: unknown): SetEvent[] {
 }
 
 /** An event about a set, read back from the API server. */
-export interface ToldEvent extends KubeObject {
+export interface RecordedEvent extends KubeObject {
   reason?: string;
   message?: string;
   lastTimestamp?: string;
@@ -101,8 +101,8 @@ const REFUSALS: ReadonlySet<string | undefined> = new Set(['FailedSync', 'Failed
  * @param events - of the set
  * @returns undefined when no event reports a failure, or a pod was created after the last failure
  */
-export function lastRefusal(events: readonly Readonly<ToldEvent>[]): string | undefined {
-  let last: Readonly<ToldEvent> | undefined;
+export function lastRefusal(events: readonly Readonly<RecordedEvent>[]): string | undefined {
+  let last: Readonly<RecordedEvent> | undefined;
   for (const event of events) {
     if (event.reason !== 'SuccessfulCreate' && !REFUSALS.has(event.reason)) continue;
     const [at, before] = [event.lastTimestamp ?? '', last?.lastTimestamp ?? ''];

@@ -144,7 +144,7 @@ async function reconcileThis<S extends StatusOwner, R extends RulesOf<S>, O, F e
   const notFound = memory.outcomeIfNotFound(set);
   if (notFound !== undefined) return notFound;
   const to = { events, set, resource };
-  const report = ({ about, events: found }: Warnings): void => recordNewEvents(to, found, (text) => memory.isNews(set, text, about));
+  const report = ({ about, events: found }: Warnings): void => recordNewEvents(to, found, (text) => memory.isNewText(set, text, about));
   const rules = decideFor(to, () => by.rules(set));
   report({ about: 'size', events: rules.tooLarge === undefined ? [] : [tooLargeEvent(rules.tooLarge)] });
   const why = rules.tooLarge ?? by.unusable(rules);

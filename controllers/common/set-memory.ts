@@ -197,8 +197,8 @@ export class SetMemory {
   }
 
   /** Whether `text` differs from the last one reported about the set. */
-  isNews({ metadata: { uid = '' } }: Readonly<KubeObject>, text: string, about = ''): boolean {
-    return this.#deduper.is(uid, text, about);
+  isNewText({ metadata: { uid = '' } }: Readonly<KubeObject>, text: string, about = ''): boolean {
+    return this.#deduper.isNew(uid, text, about);
   }
 
   forget(uid: string): void {

@@ -36,7 +36,7 @@ export interface Progress {
   deadlineIn: Millis | undefined;
 }
 
-const OURS = new Set(['Progressing', 'Stalled']);
+const OWN_CONDITIONS = new Set(['Progressing', 'Stalled']);
 const EXCEEDED = 'ProgressDeadlineExceeded';
 const reasons = {
   complete: { status: 'True', reason: 'RolloutComplete' },
@@ -56,7 +56,7 @@ const reasons = {
  * | none | False, ProgressDeadlineExceeded | True, with pod and reason |
  */
 export function progressOf({ has, now, deadlineMs, state, message, moved, blocker }: ProgressFacts): Progress {
-  const others = has.filter(({ type }) => !OURS.has(type));
+  const others = has.filter(({ type }) => !OWN_CONDITIONS.has(type));
   if (deadlineMs === undefined) return { conditions: others, deadlineIn: undefined };
   const before = has.find(({ type }) => type === 'Progressing');
   const time = rfc3339(now);
@@ -93,7 +93,7 @@ function stalledCondition(has: readonly Condition[], why: { reason: string; mess
  * @returns undefined for none
  */
 export function conditionsOnto(there: readonly Condition[] = [], wants: readonly Condition[] = []): Condition[] | undefined {
-  const conditions = [...there.filter(({ type }) => !OURS.has(type)), ...wants.filter(({ type }) => OURS.has(type))];
+  const conditions = [...there.filter(({ type }) => !OWN_CONDITIONS.has(type)), ...wants.filter(({ type }) => OWN_CONDITIONS.has(type))];
   return conditions.length === 0 ? undefined : conditions;
 }
 
@@ -105,7 +105,7 @@ export function conditionsDiffer(has: readonly Condition[] = [], wants: readonly
 }
 
 /** What a new status would change, and when. */
-export interface StatusNews {
+export interface StatusDiff {
   /** What the write would change; `numbers` includes messages and times of conditions. */
   change: 'nothing' | 'numbers' | 'more';
   /** A number reaches its desired value. */
@@ -130,7 +130,7 @@ export function reaches(wanted: number, counts: readonly (readonly [has: number 
  */
 export function paceStatus<S extends KubeObject & { status?: object }>(
   status: S['status'],
-  { change, reached, busy }: StatusNews,
+  { change, reached, busy }: StatusDiff,
   memory: Pick<Memory, 'statusHeldMs'>,
 ): StatusPlan<S> {
   if (change === 'nothing') return { status: undefined, wakeUps: [] };

@@ -16,7 +16,7 @@ import { StatusCounter } from './status-counter.ts';
 import type { DaemonSet, DaemonSetOptions, Node, Pod } from '../common/types.ts';
 import { plan, type Plan, planOwnership } from './plan.ts';
 import { nameOf, targetNode } from './pods.ts';
-import { decideByRoom } from './placement/three-values.ts';
+import { decideByFit } from './placement/three-values.ts';
 import { SetMemory } from '../common/set-memory.ts';
 import { type Rules, rulesOf, warningsOf } from './rules.ts';
 import { planStatus } from './status.ts';
@@ -39,7 +39,7 @@ export function daemonSetController(runtime: Runtime, options: DaemonSetOptions 
   const rules = memoize((set: Readonly<DaemonSet>) => rulesOf(set, options.placement ?? 'scheduler'));
   const places = options.placement === 'controller';
   const suspended = new SuspendedSets();
-  const decide = places ? (of: Rules) => decideByRoom(of, caches.pods) : decision;
+  const decide = places ? (of: Rules) => decideByFit(of, caches.pods) : decision;
   const observer: Observer = { caches, counter, memory, expectations, clock, decide };
   const executor: Executor = { client, caches, expectations, ownWrites, memory, events };
   const sync = syncOf({ rules, observer, executor, suspended });

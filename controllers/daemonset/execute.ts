@@ -33,7 +33,7 @@ class RewrittenError extends Error {
 async function executePods(by: Executor, rules: Rules, plan: Plan, signal: AbortSignal): Promise<void> {
   const { creations } = plan;
   // The event of a pod that was deleted or released during the ownership writes has passed: its deletion must not be expected.
-  const deletions = plan.deletions.filter(({ pod }) => isStillOurs(by, rules, pod));
+  const deletions = plan.deletions.filter(({ pod }) => isStillControlled(by, rules, pod));
   if (creations.length === 0 && deletions.length === 0) return;
   const key = objectKey(rules.set);
   // The set was deleted during this reconcile: another set of its name would wait for these expectations, and no event would fulfill them.
@@ -46,7 +46,7 @@ async function executePods(by: Executor, rules: Rules, plan: Plan, signal: Abort
     throw asOneError(errors, () => `${errors.length} pods could not be created or deleted: ${serverMessageOf(errors[0])}`);
 }
 
-function isStillOurs({ caches }: Executor, { set }: Rules, pod: Readonly<Pod>): boolean {
+function isStillControlled({ caches }: Executor, { set }: Rules, pod: Readonly<Pod>): boolean {
   const now = caches.pods.get(objectKey(pod));
   return now !== undefined && now.metadata.uid === pod.metadata.uid && !isTerminating(now) && isControlledBy(now, set);
 }

@@ -1,5 +1,5 @@
 import type { Millis } from '../../base/clock.ts';
-import { lastRefusal, type ToldEvent } from '../common/events.ts';
+import { lastRefusal, type RecordedEvent } from '../common/events.ts';
 import type { Revision } from '../common/history/contract.ts';
 import { whyNotAvailable } from '../common/pods.ts';
 import { noMemory } from '../common/set-memory.ts';
@@ -7,7 +7,7 @@ import type { SetFacts } from './observe.ts';
 import type { NodeState } from './node-state.ts';
 import { limitsOf, type Limits } from './update.ts';
 import { type Decide, decision, type Reason } from './placement/node-decision.ts';
-import { decideByRoom } from './placement/three-values.ts';
+import { decideByFit } from './placement/three-values.ts';
 import { plan, type Plan } from './plan.ts';
 import { isTerminating, nameOf } from './pods.ts';
 import { rulesOf, type Rules } from './rules.ts';
@@ -36,7 +36,7 @@ export interface SetInCluster {
   /** All revisions of the set's namespace. */
   revisions: readonly Readonly<Revision>[];
   /** About the set; none without the right to read them. */
-  events: readonly Readonly<ToldEvent>[];
+  events: readonly Readonly<RecordedEvent>[];
   /** Wall clock, in ms. */
   now: Millis;
   placement: Placement;
@@ -47,7 +47,7 @@ export function explainSet({ set, placement, nodes, events, ...cluster }: SetInC
   const rules = rulesOf(set, placement);
   const untouched = whyUntouched(rules);
   if (untouched !== undefined) return nodes.map(nameOf).toSorted().map((object) => ({ object, ...untouched })); // prettier-ignore
-  const decide = placement === 'controller' ? byRoom(rules, cluster.pods) : decision(rules);
+  const decide = placement === 'controller' ? byFit(rules, cluster.pods) : decision(rules);
   const { facts, states: verdicts } = recount(rules, { ...cluster, nodes, pendingMs: 0, memory: noMemory }, decide);
   const refusal = lastRefusal(events);
   const rows = explain(facts, verdicts);
@@ -70,9 +70,9 @@ function whyUntouched({ set, selector, tooLarge }: Rules): Omit<Explained, 'obje
   }
 }
 
-function byRoom(rules: Rules, pods: SetInCluster['pods']): Decide {
+function byFit(rules: Rules, pods: SetInCluster['pods']): Decide {
   const onNode = Map.groupBy(pods, ({ spec }) => spec?.nodeName ?? '');
-  return decideByRoom(rules, { indexed: (_, node) => onNode.get(node) ?? [] });
+  return decideByFit(rules, { indexed: (_, node) => onNode.get(node) ?? [] });
 }
 
 /**
@@ -145,7 +145,7 @@ function updateOf({ rules }: SetFacts, state: NodeState, decided: Plan, limits: 
   if (problem !== undefined) return { reason: 'paused', detail: `${which}; no pod is replaced: invalid annotation: ${problem}` };
   if (rules.optIns.paused) return { reason: 'paused', detail: `${which}; the rollout is paused by dkc.dev/paused` };
   if (!limits.mayUpdate(state)) return { reason: 'kept', detail: `${which}; the node does not match dkc.dev/rollout-node-selector` };
-  if (limits.room <= 0)
+  if (limits.updatable <= 0)
     return {
       reason: 'kept',
       detail: `${which}; dkc.dev/partition keeps ${String(rules.optIns.partition)} of the nodes at the old revision`,

@@ -40,7 +40,7 @@ const podFields = [
   'status.conditions.lastTransitionTime',
 ];
 /** Also needed where the controller places pods and must find room. */
-const roomFields = [
+const fitFields = [
   'spec.hostNetwork',
   'spec.overhead',
   'spec.containers.resources.requests',
@@ -59,7 +59,7 @@ export function cachesOf({ informers }: Pick<Runtime, 'informers'>, { placement,
     pods: informers.of<Pod>(
       pods,
       {
-        fields: places ? [...podFields, ...roomFields] : podFields,
+        fields: places ? [...podFields, ...fitFields] : podFields,
         indexes: { [BY_NODE]: bySetAndNode, ...(places ? { [ON_NODE]: ({ spec }: Readonly<Pod>) => [spec?.nodeName ?? ''] } : {}) },
       },
       // A controller that places pods has to know all pods of each node.

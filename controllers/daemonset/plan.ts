@@ -154,10 +154,10 @@ function newRevisions(facts: SetFacts): (state: NodeState) => Omit<Creation, 'no
   const kept = limited && update.type === 'RollingUpdate' ? keptRevision(history.old, summary) : undefined;
   if (kept === undefined) return () => present;
   const limits = limitsOf(rules, summary);
-  let room = optIns.problems.length > 0 ? 0 : limits.room;
+  let updatable = optIns.problems.length > 0 ? 0 : limits.updatable;
   return (state) => {
-    if (!limits.mayUpdate(state) || room <= 0) return kept;
-    room -= 1;
+    if (!limits.mayUpdate(state) || updatable <= 0) return kept;
+    updatable -= 1;
     return present;
   };
 }

@@ -109,7 +109,7 @@ function stateOf({ rules, summary }: SetFacts): 'complete' | 'paused' | 'updatin
   if (rules.optIns.paused) return 'paused';
   const kept = rules.optIns.partition !== undefined || rules.optIns.rolloutNodes !== undefined;
   const due = kept ? Math.min(updated, desired) : desired;
-  const mayGoOn = kept && limitsOf(rules, summary).room > 0 && hasEligible({ rules, summary });
+  const mayGoOn = kept && limitsOf(rules, summary).updatable > 0 && hasEligible({ rules, summary });
   const complete = rules.update.type === 'OnDelete' ? available >= desired : updated >= due && available >= desired && !mayGoOn;
   return complete ? 'complete' : 'updating';
 }

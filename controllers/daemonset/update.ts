@@ -14,7 +14,7 @@ import type { Summary } from './summary.ts';
  */
 export function planUpdate({ rules, summary }: SetFacts, states: readonly NodeState[]): PodActions {
   const actions = noActions();
-  const { maxUnavailable, room, mayUpdate } = limitsOf(rules, summary);
+  const { maxUnavailable, updatable, mayUpdate } = limitsOf(rules, summary);
   const { empty, updating, broken, both, excess } = summary.updateStates;
   const eligible = (updateState: 'broken' | 'old'): NodeState[] =>
     states.filter((one) => one.updateState === updateState && mayUpdate(one));
@@ -23,7 +23,7 @@ export function planUpdate({ rules, summary }: SetFacts, states: readonly NodeSt
   const underWay = states.filter(
     (one) => one.updateState === 'empty' && one.nodePods.known?.decision.run === true && mayUpdate(one),
   ).length;
-  for (const { old, nodePods } of room === Infinity ? chosen : chosen.slice(0, Math.max(0, room - underWay)))
+  for (const { old, nodePods } of updatable === Infinity ? chosen : chosen.slice(0, Math.max(0, updatable - underWay)))
     if (old !== undefined) actions.deletions.push({ pod: old, node: nodePods.node, reason: 'update' });
   return actions;
 }
@@ -42,7 +42,7 @@ export function planUpdate({ rules, summary }: SetFacts, states: readonly NodeSt
  */
 export function planSurge({ rules, summary, history, memory }: SetFacts, states: readonly NodeState[]): PodActions {
   const actions = noActions();
-  const { maxSurge, room, mayUpdate } = limitsOf(rules, summary);
+  const { maxSurge, updatable, mayUpdate } = limitsOf(rules, summary);
   const now: NodeState[] = [];
   const candidates: NodeState[] = [];
   const leaving: NodeState[] = [];
@@ -64,7 +64,7 @@ export function planSurge({ rules, summary, history, memory }: SetFacts, states:
     }
   }
   const created = [...now, ...candidates.slice(0, Math.max(0, maxSurge - surging))];
-  for (const { nodePods } of room === Infinity ? created : created.slice(0, room))
+  for (const { nodePods } of updatable === Infinity ? created : created.slice(0, updatable))
     actions.creations.push({ node: nodePods.node, hash: history.hash, template: rules.template, present: true });
   for (const { nodePods, old } of leaving.slice(0, Math.max(0, summary.serving - summary.counts.desired)))
     if (old !== undefined) actions.deletions.push({ pod: old, node: nodePods.node, reason: 'update' });
@@ -78,8 +78,8 @@ export interface Limits {
   /** Nodes that may have a new pod beside the old one at once. */
   maxSurge: number;
   /** Nodes that may still be given the present revision; Infinity unless a partition keeps some at the old one. */
-  room: number;
-  /** Whether pods may be replaced on the node, leaving `room` aside. */
+  updatable: number;
+  /** Whether pods may be replaced on the node, leaving `updatable` aside. */
   mayUpdate: (state: NodeState) => boolean;
 }
 
@@ -93,12 +93,12 @@ export function limitsOf(rules: Rules, { counts, renewed }: Summary): Limits {
   // With both at 0, no update would ever complete.
   const maxUnavailable = asked === 0 && maxSurge === 0 && desired > 0 ? 1 : asked;
   const kept = of(optIns.partition) ?? 0;
-  const room = kept > 0 ? Math.max(0, desired - kept - renewed) : Infinity;
+  const updatable = kept > 0 ? Math.max(0, desired - kept - renewed) : Infinity;
   const { rolloutNodes } = optIns;
   return {
     maxUnavailable,
     maxSurge,
-    room,
+    updatable,
     mayUpdate: ({ nodePods }) => rolloutNodes === undefined || matchesLabels(rolloutNodes, nodePods.known?.object.metadata.labels),
   };
 }

@@ -2,13 +2,13 @@ import { type Fleet, FLEET_VERSION, type PageNode, type PageRollout } from './co
 import type { Clock, Millis } from '../../base/clock.ts';
 import type { KubeObject } from '../../kube/api/object.ts';
 import type { ServerFacts } from '../fleet/server-facts.ts';
-import { type Caches, comesBefore } from '../rollout/observe.ts';
+import { type Caches, hasPrecedenceOver } from '../rollout/observe.ts';
 import { Precedence, selectionOf } from '../rollout/fleet.ts';
 import { viewOf } from '../rollout/node.ts';
 import type { Rules } from '../rollout/rules.ts';
 import type { NodeConfigRollout } from '../rollout/types.ts';
 import { memoize } from '../../kube/cache/contract.ts';
-import type { Looked } from './node-detail.ts';
+import type { NodeDetailInput } from './node-detail.ts';
 import { pageNode, pageRollout, standingsKey } from './views.ts';
 
 /** Max changes that are kept. A client that is further behind gets the whole picture. */
@@ -231,7 +231,7 @@ export class FleetPicture {
   }
 
   /** @returns undefined: there is no such node, as of the last refresh */
-  look(name: string): Looked | undefined {
+  nodeDetailInput(name: string): NodeDetailInput | undefined {
     const [object, page] = [this.#caches.nodes.get(name), this.model.node(name)];
     if (object === undefined || page === undefined) return undefined;
     return { page, node: viewOf(object, this.#caches.nodeConfigs.get(name), this.#serves), rules: this.#ordered.get(page.rollout) };
@@ -241,7 +241,7 @@ export class FleetPicture {
   #noteRollouts(): void {
     this.#rolloutsChanged = false;
     const before = this.#ordered;
-    const inOrder = this.#caches.rollouts.list().toSorted((a, b) => (comesBefore(a, b) ? -1 : 1));
+    const inOrder = this.#caches.rollouts.list().toSorted((a, b) => (hasPrecedenceOver(a, b) ? -1 : 1));
     this.#ordered = new Map(inOrder.map((rollout) => [rollout.metadata.name ?? '', this.#rules(rollout)]));
     this.#precedence = new Precedence(
       [...this.#ordered.values()].filter(({ rollout }) => rollout.metadata.deletionTimestamp === undefined),

@@ -31,10 +31,10 @@ const MAX_REVISIONS = 20;
 const MAX_TEXT = 1_000;
 /** Reasons of events in which an agent reports a problem. */
 const FINDINGS = new Set(['KubeletConfigRefused', 'KubeletConfigCondemned', 'KubeletUnhealthy', 'KubeletConfigUnassignable']);
-const TROUBLED = new Set<string>(['refused', 'condemned', 'fell-back', 'error']);
+const PROBLEM_STATES = new Set<string>(['refused', 'condemned', 'fell-back', 'error']);
 
 /** A node as the picture has it, with the objects that it was computed from. */
-export interface Looked {
+export interface NodeDetailInput {
   page: PageNode;
   node: RolloutNode;
   /** Of the rollout that has the node. */
@@ -52,7 +52,7 @@ export class NodeDetails {
     this.#configMaps = configMaps;
   }
 
-  of({ page, node, rules }: Looked, history: History): PageNodeDetail {
+  of({ page, node, rules }: NodeDetailInput, history: History): PageNodeDetail {
     const conditions = conditionsOf(node);
     const drifted = conditions.find(({ of, type, status }) => of === 'NodeConfig' && type === 'Drifted' && status === 'True');
     return {
@@ -136,7 +136,7 @@ function ofRollout({ node }: RolloutNode, rules: Rules | undefined): PageFinding
 
 /** The newest event of each reason, while the node has a problem. */
 function ofAgent({ state }: PageNode, { events }: History): PageFinding[] {
-  if (!TROUBLED.has(state)) return [];
+  if (!PROBLEM_STATES.has(state)) return [];
   const found = events.filter(({ reason }) => FINDINGS.has(reason));
   return found
     .filter(({ reason }, at) => found.findIndex((one) => one.reason === reason) === at)

@@ -42,11 +42,11 @@ export function fleetPage(runtime: Runtime, options: PageOptions): Runnable {
   const events = new NodeEvents(client, clock);
   const detail = async (name: string): Promise<PageNodeDetail | undefined> => {
     await upToDate(picture, clock);
-    if (picture.look(name) === undefined) return undefined;
+    if (picture.nodeDetailInput(name) === undefined) return undefined;
     const history = await events.of(name);
     await upToDate(picture, clock);
-    const looked = picture.look(name);
-    return looked && details.of(looked, history);
+    const input = picture.nodeDetailInput(name);
+    return input && details.of(input, history);
   };
   const follow = <T extends KubeObject>(of: Informer<T>, note: (object: Readonly<T>) => void): void => {
     const changed = (object: Readonly<T>): void => {

@@ -3,7 +3,7 @@ import { rfc3339 } from '../../base/clock.ts';
 import { isJsonObject } from '../../kube/api/json.ts';
 import type { KubeObject } from '../../kube/api/object.ts';
 import { fleetState } from '../fleet/fleet-node.ts';
-import { type RolloutNode, standingOf } from '../rollout/node.ts';
+import { type RolloutNode, rolloutState } from '../rollout/node.ts';
 import type { NodeConfigRollout } from '../rollout/types.ts';
 import { type Rules, stepsFor, targetOf } from '../rollout/rules.ts';
 import { type PageCondition, type PageEvent, type PageNode, type PageRollout, type PageStanding, POOL_LABELS } from './contract.ts';
@@ -53,7 +53,7 @@ function pageStanding(node: RolloutNode, { rollout, configMap }: Rules): PageSta
   const goesBack = phase === 'RollingBack' || phase === 'RolledBack';
   const name = goesBack ? previousRevision : revision;
   const { namespace, kubeletConfigKey } = configMap;
-  return standingOf(node, name === undefined ? null : { namespace, name, kubeletConfigKey }, { deadlineMs: Infinity, now: 0 }).at;
+  return rolloutState(node, name === undefined ? null : { namespace, name, kubeletConfigKey }, { deadlineMs: Infinity, now: 0 }).at;
 }
 
 /** Conditions of a node's two objects, for its details. Pure. */

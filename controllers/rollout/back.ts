@@ -1,9 +1,9 @@
 import type { Action, Decision, Facts } from './contract.ts';
-import { CLUSTER_WAIT, type ClusterFacts, placesFor, placesOf, recordsLeft } from './cluster/places.ts';
+import { CLUSTER_WAIT, type ClusterFacts, placesFor, placesOf, remainingRecords } from './cluster/places.ts';
 import { deadlinesOf, failuresOf, type Groups, nodeName } from './grouping.ts';
 import { planTouch } from './maintenance.ts';
-import type { RolloutNode, Standing } from './node.ts';
-import { courseOf, placeBack, type Placement } from './placing.ts';
+import type { RolloutNode, RolloutState } from './node.ts';
+import { placementContext, placeBack, type Placement } from './placing.ts';
 import type { Progress } from './progress.ts';
 import { maxUnavailableOf } from './rules.ts';
 import { namesIn, nodesText } from './text.ts';
@@ -15,23 +15,24 @@ import { MAX_TOUCHES } from './touches.ts';
  * @returns undefined: there are more nodes to place
  */
 export function planBack(facts: Facts, progress: Stopped): Decision | undefined {
-  const course = courseOf(facts, progress);
-  const groups = facts.fleet.groups(placeBack, course);
+  const context = placementContext(facts, progress);
+  const groups = facts.fleet.groups(placeBack, context);
   if (groups === undefined) return undefined;
-  const { goesOn, ...decision } = decide(facts, progress, groups);
+  const { continuingState, ...decision } = decide(facts, progress, groups);
   // A node in flight keeps its cordon and conditions until it has arrived; a drain for a revision that is no longer rolled out ends.
   const isBehind = ({ groups: of }: Placement): boolean => of.includes('free') || of.includes('begun') || of.includes('others');
   const isDone = (placement: Placement): boolean =>
-    goesOn?.(placement)?.at !== 'in-flight' && !(isBehind(placement) && decision.phase === 'RollingBack');
+    continuingState?.(placement)?.at !== 'in-flight' && !(isBehind(placement) && decision.phase === 'RollingBack');
   const givenBack = groups.of('worked-on').filter(isDone);
-  const restarted = goesOn === undefined ? [] : groups.of('misdated').map(({ node }): Action => ({ do: 'restart-deadline', node }));
+  const restarted =
+    continuingState === undefined ? [] : groups.of('misdated').map(({ node }): Action => ({ do: 'restart-deadline', node }));
   return { ...decision, actions: [...(decision.actions ?? []), ...restarted, ...givenBack.map(({ node }): Action => ({ do: 'give-back', node }))] }; // prettier-ignore
 }
 
 type Stopped = Progress & { stopped: 'Failures' | 'Aborted' };
 
-/** @member goesOn - the standing of a node in the direction in which nodes continue; absent: no node continues */
-type Back = Decision & { goesOn?: (placement: Placement) => Standing | undefined };
+/** @member continuingState - the state of a node in the direction in which nodes continue; absent: no node continues */
+type Back = Decision & { continuingState?: (placement: Placement) => RolloutState | undefined };
 
 function decide(facts: Facts, progress: Stopped, groups: Groups): Back {
   const { rules, fleet, now } = facts;
@@ -44,7 +45,7 @@ function decide(facts: Facts, progress: Stopped, groups: Groups): Back {
   if (progress.stopped === 'Failures' && rules.onFailure === 'Pause')
     return {
       ...base,
-      goesOn: ({ standing }) => standing,
+      continuingState: ({ state }) => state,
       phase: 'Paused',
       reason: 'FailureBudget',
       waitsFor: 'Failures',
@@ -93,16 +94,16 @@ function nextBack(
   cluster: ClusterFacts | undefined,
 ): { chosen: readonly Placement[]; waitsForPlace: boolean } {
   const [free, begun] = [groups.of('free'), groups.of('begun')];
-  const room = most - groups.of('taken').length;
+  const budget = most - groups.of('taken').length;
   // One node at a time goes back even when nodes that are down for other reasons use up a budget: otherwise the bad revision would stay.
   const isAlone = groups.of('returning').length + groups.of('drained').length + free.length === 0;
   const [pending] = groups.of('pending');
   const first = pending === undefined ? groups.of('others')[0] : groups.of('pending').length === 1 ? begun[0] : undefined;
   const one = isAlone && first !== undefined ? [first] : [];
-  const next = room < 0 ? one : [...begun, ...(room > 0 ? groups.of('others').slice(0, room) : begun.length === 0 ? one : [])];
+  const next = budget < 0 ? one : [...begun, ...(budget > 0 ? groups.of('others').slice(0, budget) : begun.length === 0 ? one : [])];
   const hasPlace = placesFor(cluster, placesOf(cluster, { isBack: true }));
   const within = [...free, ...next].filter(({ node }) => hasPlace(node.node));
   const chosen = within.length > 0 ? within : one;
-  const left = Math.max(recordsLeft(cluster), chosen === one ? 1 : 0);
+  const left = Math.max(remainingRecords(cluster), chosen === one ? 1 : 0);
   return { chosen: chosen.slice(0, Math.min(MAX_TOUCHES, left)), waitsForPlace: within.length < free.length + next.length };
 }

@@ -25,7 +25,7 @@ export class ClockGaps {
   }
 
   /** @returns all gaps found so far, the oldest first */
-  look(): readonly ClockGap[] {
+  measure(): readonly ClockGap[] {
     const now = { wall: this.#clock.now(), monotonic: this.#clock.monotonic() };
     const expected = this.#last.wall + now.monotonic - this.#last.monotonic;
     this.#last = now;

@@ -2,7 +2,7 @@ import type { Millis } from '../../base/clock.ts';
 import type { MaybeSource, SpecSource } from '../../agent/checkpoint/source.ts';
 import type { ClusterFacts } from './cluster/places.ts';
 import type { Fleet } from './fleet.ts';
-import type { RolloutNode, Standing } from './node.ts';
+import type { RolloutNode, RolloutState } from './node.ts';
 import { type ConfigMap, keyOf } from './revision.ts';
 import type { ClockGap } from './clock-gaps.ts';
 import type { GateResult } from './gates/contract.ts';
@@ -77,7 +77,7 @@ export interface Facts {
 /** A node and where it stands. */
 export interface Placed {
   node: RolloutNode;
-  standing: Standing;
+  state: RolloutState;
 }
 
 /**
@@ -131,7 +131,7 @@ export interface Decision {
   groups?: Groups;
   actions?: readonly Action[];
   wakeUps?: readonly WakeUp[];
-  asksGates?: boolean;
+  needsGates?: boolean;
   /** The rollout would touch a node if there were a place for it in the cluster. */
   waitsForPlace?: boolean;
 }

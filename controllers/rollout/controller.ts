@@ -13,7 +13,7 @@ import type { Runnable, Runtime } from '../../kube/process/contract.ts';
 import { controllerOf, resolveRef } from '../../kube/controller/owners.ts';
 import { earliest, type WakeUp } from '../common/reconcile.ts';
 import type { ServerFacts } from '../fleet/server-facts.ts';
-import { abandonedOn, rolloutsLeftOn } from './maintenance.ts';
+import { abandonedOn, rolloutsRecordedOn } from './maintenance.ts';
 import { ClockGaps } from './clock-gaps.ts';
 import {
   cachesOf,
@@ -78,8 +78,8 @@ export function rolloutController(runtime: Runtime, options: RolloutOptions & { 
   const ofNode = (change: Change<KubeObject>, sets: Lister<NodeConfigRollout>): EnqueueRequest[] => {
     const { node, keys } = rolloutsOfNode(change, sets, rules, caches.nodes);
     if (caches.nodes.get(node) === undefined) {
-      fleets.gone(node);
-      drains.nodeGone(node);
+      fleets.nodeDeleted(node);
+      drains.nodeDeleted(node);
     } else for (const key of keys) fleets.changed(key, node);
     cluster?.changed(node);
     // A node of another rollout may free a place for the rollouts that wait.
@@ -166,9 +166,9 @@ async function reconcile(key: Key, by: Sync, signal: AbortSignal): Promise<Outco
   const facts = observe(rules, clock.now(), observer);
   if (facts === undefined) return { requeueAfter: 0, why: 'more of its nodes are to be read' };
   const first = plan({ ...facts, gates: undefined });
-  const planned = first?.asksGates === true ? plan({ ...facts, gates: await by.gates.results(rules, signal) }) : first;
+  const planned = first?.needsGates === true ? plan({ ...facts, gates: await by.gates.results(rules, signal) }) : first;
   if (planned === undefined) return { requeueAfter: 0, why: 'more of its nodes are to be placed' };
-  cluster?.turns.said(key, planned.waitsForPlace, clock.monotonic());
+  cluster?.turns.reconciled(key, planned.waitsForPlace, clock.monotonic());
   // Without a budget the record is deleted, so that no process takes it for current.
   const isStale = cluster === undefined && record !== undefined;
   const writesRecord = planned.record !== undefined || isStale;
@@ -274,7 +274,8 @@ function rolloutsOfNode(
   const keys = new Set(selecting.map(objectKey));
   // A deleted rollout is enqueued too: what it left on the Node must be removed.
   const latest = objects.at(-1);
-  if (latest?.kind === 'Node' && change.do !== 'delete') for (const { name } of rolloutsLeftOn(latest as Readonly<Node>)) keys.add(name);
+  if (latest?.kind === 'Node' && change.do !== 'delete')
+    for (const { name } of rolloutsRecordedOn(latest as Readonly<Node>)) keys.add(name);
   return { node: latest?.metadata.name ?? '', keys: [...keys] };
 }
 

@@ -18,7 +18,7 @@ import { cut } from './text.ts';
 /** Max steps of one node in one reconcile: a cordon, conditions, one round of evictions, and the same once more after a conflict. */
 const MAX_STEPS = 12;
 /** After conditions of a Node could not be written, no Node gets conditions for this long, in ms. */
-const UNSAID_MS: Millis = 60_000;
+const CONDITIONS_PAUSE_MS: Millis = 60_000;
 /** Time to wait after the pods of a node could not be read, or the Node not be written, in ms. */
 const RETRY_MS: Millis = 5_000;
 
@@ -38,17 +38,17 @@ export type Wrote = (node: Node) => void;
 export class Drains {
   readonly #client: Client;
   readonly #clock: Clock;
-  readonly #gaps: Pick<ClockGaps, 'look'>;
+  readonly #gaps: Pick<ClockGaps, 'measure'>;
   readonly #world: DrainWorld;
   readonly #backoff: EvictionBackoff;
   /** Monotonic: MaintenancePlanned is not written before. */
-  #unsaidUntil: Millis = -Infinity;
+  #announcePausedUntil: Millis = -Infinity;
   /** Monotonic: until then drains continue without conditions, which the server rejected. */
-  #silentUntil: Millis = -Infinity;
+  #conditionsPausedUntil: Millis = -Infinity;
   /** By rollout and node. */
   readonly #known = new Map<string, Map<string, Known>>();
 
-  constructor(client: Client, clock: Clock, gaps: Pick<ClockGaps, 'look'>) {
+  constructor(client: Client, clock: Clock, gaps: Pick<ClockGaps, 'measure'>) {
     this.#gaps = gaps;
     this.#client = client;
     this.#clock = clock;
@@ -67,7 +67,7 @@ export class Drains {
   }
 
   /** Called when the Node was deleted. */
-  nodeGone(node: string): void {
+  nodeDeleted(node: string): void {
     for (const known of this.#known.values()) known.delete(node);
   }
 
@@ -81,7 +81,7 @@ export class Drains {
     const known = this.#of(rules.name);
     const left = (known.get(node.node)?.notBefore ?? 0) - this.#clock.monotonic();
     if (left > 0) return left;
-    const say = (state: DrainState, again: Millis): Millis => {
+    const record = (state: DrainState, again: Millis): Millis => {
       known.set(node.node, {
         state: { ...state, revision, attempt: rules.attempt, uid: node.uid },
         notBefore: this.#clock.monotonic() + again,
@@ -92,20 +92,20 @@ export class Drains {
       const step = await this.#drain(rules, node, wrote, signal);
       switch (step.do) {
         case 'drained':
-          return say({ at: 'drained' }, 0);
+          return record({ at: 'drained' }, 0);
         case 'failed':
-          return say({ at: 'failed', error: `${step.reason}: ${step.why}` }, 0);
+          return record({ at: 'failed', error: `${step.reason}: ${step.why}` }, 0);
         case 'wait':
-          return say({ at: 'draining', why: step.why, isHeld: step.isHeld }, step.requeueAfterMs);
+          return record({ at: 'draining', why: step.why, isHeld: step.isHeld }, step.requeueAfterMs);
         case 'patch':
         case 'evict':
         case 'uncordon':
         case 'given-back':
-          return say({ at: 'draining', why: 'its Node changes' }, RETRY_MS);
+          return record({ at: 'draining', why: 'its Node changes' }, RETRY_MS);
       }
     } catch (error) {
       signal.throwIfAborted();
-      return say({ at: 'draining', why: cut(describeError(error), 200), isHeld: true }, RETRY_MS);
+      return record({ at: 'draining', why: cut(describeError(error), 200), isHeld: true }, RETRY_MS);
     }
   }
 
@@ -116,14 +116,14 @@ export class Drains {
     for (let steps = 1; ; steps++) {
       const pods = await podsOfNode(this.#client, name, signal);
       const { heldBack } = this.#backoff;
-      const [now, gaps, isSilent] = [this.#clock.now(), this.#gaps.look(), this.#clock.monotonic() < this.#silentUntil];
+      const [now, gaps, isSilent] = [this.#clock.now(), this.#gaps.measure(), this.#clock.monotonic() < this.#conditionsPausedUntil];
       const step = planDrain({ node, pods, owner: ownerOf(rules), policy, now, gaps, heldBack, isSilent });
       if (step.do === 'drained' || step.do === 'failed' || step.do === 'wait' || steps === MAX_STEPS) return step;
       try {
         node = await this.#next(node, await executeDrain(step, this.#world, signal), wrote, signal);
       } catch (error) {
         if (!isOfConditions(step) || !isRejected(error)) throw error;
-        this.#silentUntil = this.#clock.monotonic() + UNSAID_MS;
+        this.#conditionsPausedUntil = this.#clock.monotonic() + CONDITIONS_PAUSE_MS;
       }
     }
   }
@@ -144,11 +144,11 @@ export class Drains {
     const isDrained = what === 'MaintenanceInProgress' && hasCondition(nodeOf(node), 'Drained', ownerOf(rules));
     const step = planConditions(nodeOf(node), ownerOf(rules), isDrained ? [what, 'Drained'] : [what], this.#clock.now());
     if (step === undefined) return;
-    if (what === 'MaintenancePlanned' && this.#clock.monotonic() < this.#unsaidUntil) return;
+    if (what === 'MaintenancePlanned' && this.#clock.monotonic() < this.#announcePausedUntil) return;
     const outcome = await executeDrain(step, this.#world, signal).catch(() => undefined);
     signal.throwIfAborted();
     // A missing right concerns every node: without a pause, each reconcile would try again.
-    if (outcome === undefined && what === 'MaintenancePlanned') this.#unsaidUntil = this.#clock.monotonic() + UNSAID_MS;
+    if (outcome === undefined && what === 'MaintenancePlanned') this.#announcePausedUntil = this.#clock.monotonic() + CONDITIONS_PAUSE_MS;
     if (outcome?.result === 'patched') wrote(outcome.node);
   }
 

@@ -1,10 +1,10 @@
 import { Grouping, type Groups, rankOf } from './grouping.ts';
 import { type RolloutNode, viewOf } from './node.ts';
-import type { Course, Placer } from './placing.ts';
+import type { PlacementContext, Placer } from './placing.ts';
 import type { KubeObject } from '../../kube/api/object.ts';
 import { matchesLabels } from '../../kube/api/selector.ts';
 import { type Key, memoize } from '../../kube/cache/contract.ts';
-import { type Caches, comesBefore, type Observer } from './observe.ts';
+import { type Caches, hasPrecedenceOver, type Observer } from './observe.ts';
 import type { Rules } from './rules.ts';
 import { firstNamesOf } from './text.ts';
 
@@ -110,7 +110,7 @@ export class Fleet {
   readonly #numbers: NodeNumbers;
   /** Nodes that are left to older rollouts. */
   readonly #conflicts = new NodeSet();
-  #said: { changes: number; conflicts: Conflicts } | undefined;
+  #conflictSummary: { changes: number; conflicts: Conflicts } | undefined;
   #grouping: Grouping | undefined;
 
   /** @param nodes - the initial nodes */
@@ -143,33 +143,33 @@ export class Fleet {
     if (this.#conflicts.has(number)) return;
     this.delete(node);
     this.#conflicts.add(number);
-    this.#said = undefined;
+    this.#conflictSummary = undefined;
   }
 
   /** Removes a node, whether the rollout had the node or left it to an older one. */
   delete(name: string): void {
     if (this.#nodes.delete(name)) this.#grouping?.changed(name);
     const number = this.#numbers.get(name);
-    if (number !== undefined && this.#conflicts.delete(number)) this.#said = undefined;
+    if (number !== undefined && this.#conflicts.delete(number)) this.#conflictSummary = undefined;
   }
 
   get conflicts(): Conflicts {
     const { changes } = this.#numbers;
-    if (this.#said?.changes !== changes) this.#said = { changes, conflicts: this.#sayConflicts() };
-    return this.#said.conflicts;
+    if (this.#conflictSummary?.changes !== changes) this.#conflictSummary = { changes, conflicts: this.#summarizeConflicts() };
+    return this.#conflictSummary.conflicts;
   }
 
-  #sayConflicts(): Conflicts {
+  #summarizeConflicts(): Conflicts {
     const numbers = [...this.#conflicts];
     const holders = new Set(numbers.map((number) => this.#numbers.holderOf(number)));
     const nodes = numbers.map((number) => this.#numbers.nameOf(number));
     return { count: nodes.length, nodes: firstNamesOf(nodes), holders: firstNamesOf([...holders]) };
   }
 
-  /** The nodes in groups; undefined: there are more to place. A call with the same placer and course as the last one costs only what changed since. */
-  groups(place: Placer, course: Course): Groups | undefined {
-    if (this.#grouping?.serves(place, course) !== true) this.#grouping = new Grouping(place, course, this.#nodes);
-    return this.#grouping.bringUpToDate(course) ? this.#grouping : undefined;
+  /** The nodes in groups; undefined: there are more to place. A call with the same placer and context as the last one costs only what changed since. */
+  groups(place: Placer, context: PlacementContext): Groups | undefined {
+    if (this.#grouping?.serves(place, context) !== true) this.#grouping = new Grouping(place, context, this.#nodes);
+    return this.#grouping.bringUpToDate(context) ? this.#grouping : undefined;
   }
 }
 
@@ -253,7 +253,7 @@ export class Fleets {
   }
 
   /** Called when a Node was deleted: in the same turn. */
-  gone(node: string): void {
+  nodeDeleted(node: string): void {
     const number = this.#numbers.get(node);
     if (number === undefined) return;
     for (const { fleet, changed } of this.#followed.values()) {
@@ -277,7 +277,7 @@ export class Fleets {
     if (this.#precedence !== undefined && this.#isCurrent) return this.#precedence;
     const there = caches.rollouts.list().filter(({ metadata }) => metadata.deletionTimestamp === undefined);
     this.#isCurrent = true;
-    return (this.#precedence = new Precedence(there.toSorted((a, b) => (comesBefore(a, b) ? -1 : 1)).map(rules), this.#precedence));
+    return (this.#precedence = new Precedence(there.toSorted((a, b) => (hasPrecedenceOver(a, b) ? -1 : 1)).map(rules), this.#precedence));
   }
 
   /**

@@ -1,10 +1,10 @@
 import { type Millis, rfc3339 } from '../../base/clock.ts';
 import type { Action, Decision, Facts } from './contract.ts';
 import { wasClockSet } from './clock-gaps.ts';
-import { CLUSTER_WAIT, isFullOfFailures, placesFor, placesOf, recordsLeft, whyNoPlace } from './cluster/places.ts';
-import { deadlinesOf, failuresOf, failuresOfThose, type Groups, nodeName, toldByStatusAlone } from './grouping.ts';
+import { CLUSTER_WAIT, isFullOfFailures, placesFor, placesOf, remainingRecords, whyNoPlace } from './cluster/places.ts';
+import { deadlinesOf, failuresOf, failuresOfThose, type Groups, nodeName, failuresOnlyInStatus } from './grouping.ts';
 import { planTouch } from './maintenance.ts';
-import { courseOf, placeForward, type Placement, withPlanned } from './placing.ts';
+import { placementContext, placeForward, type Placement, withPlanned } from './placing.ts';
 import { isReturn, type Progress } from './progress.ts';
 import { MAX_TOUCHES } from './touches.ts';
 import { failureBudgetOf, maxUnavailableOf, stepsFor, targetOf } from './rules.ts';
@@ -13,12 +13,12 @@ import { MAX_FAILURES } from './types.ts';
 import type { WakeUp } from '../common/reconcile.ts';
 
 /** How often gates are checked while something waits for them, in ms. */
-const ASK_AGAIN_MS: Millis = 30_000;
+const GATES_RECHECK_MS: Millis = 30_000;
 
 /** Rolls out the revision to more nodes, as far as steps, budgets, windows and gates allow; undefined: there are more nodes to place. Pure. */
 export function planForward(facts: Facts, progress: Progress): Decision | undefined {
   const { rules, fleet, now } = facts;
-  const groups = fleet.groups(placeForward, courseOf(facts, progress));
+  const groups = fleet.groups(placeForward, placementContext(facts, progress));
   if (groups === undefined) return undefined;
   const known = progress.complete ? failuresOfThose(progress.failures, groups, now) : progress.failures;
   const failures = failuresOf(known, groups, now);
@@ -28,7 +28,7 @@ export function planForward(facts: Facts, progress: Progress): Decision | undefi
   // Failed nodes count as unavailable: once they use up maxUnavailable, the rollout could not continue either.
   const budget = Math.min(failureBudgetOf(rules, touched), maxUnavailableOf(rules, fleet.size));
   // A complete revision is not rolled back because a node, or a late joiner, fails afterwards: the status names that node, and no further one is touched.
-  const isForgetful = toldByStatusAlone(failures, groups, progress.revision).length >= MAX_FAILURES;
+  const isForgetful = failuresOnlyInStatus(failures, groups, progress.revision).length >= MAX_FAILURES;
   if (seen.failures.length >= budget || isForgetful)
     return progress.complete ? withPlanned(seen, withMaintenance(seen, lateFailures(seen, settled))) : stop(seen, settled);
   if (!progress.complete && isFullOfFailures(facts.cluster, failures)) return stop(seen, settled);
@@ -99,7 +99,7 @@ function walk(seen: Seen, from: Progress): Decision {
     const target = step === undefined || progress.complete || isReturn(progress) ? fleet.size : targetOf(step, fleet.size);
     const missing = Math.max(0, target - touched);
     const next = [...groups.of('pending'), ...candidates.slice(0, missing)];
-    if (next.length > 0) return take(seen, progress, next);
+    if (next.length > 0) return touchNext(seen, progress, next);
     if (groups.of('in-flight').length > 0) return waitForNodes(seen, progress);
     if (isLast || step === undefined) return complete(seen, progress);
     // After the clock was set, the hold starts again: it would last too long or too short.
@@ -136,9 +136,7 @@ function withMaintenance({ facts, groups }: Seen, decision: Decision): Decision 
   if (progress === undefined) return decision;
   const more = groups
     .of('maintained')
-    .map(({ node, standing }): Action =>
-      standing.at === 'in-flight' ? planTouch(facts, node, progress.revision) : { do: 'give-back', node },
-    );
+    .map(({ node, state }): Action => (state.at === 'in-flight' ? planTouch(facts, node, progress.revision) : { do: 'give-back', node }));
   const restarted = groups.of('misdated').map(({ node }): Action => ({ do: 'restart-deadline', node }));
   return { ...decision, actions: [...actions, ...more, ...restarted] };
 }
@@ -146,7 +144,7 @@ function withMaintenance({ facts, groups }: Seen, decision: Decision): Decision 
 /** What keeps every node from being touched now. */
 function heldBy(seen: Seen, progress: Progress): Decision | undefined {
   const { rules, window, gates, now } = seen.facts;
-  const say = (phase: Decision['phase'], waitsFor: string, text: string, more: Partial & Pick<Decision, 'asksGates'> = {}): Decision => {
+  const say = (phase: Decision['phase'], waitsFor: string, text: string, more: Partial & Pick<Decision, 'needsGates'> = {}): Decision => {
     const rest = base(seen, progress);
     return { ...rest, ...more, phase, reason: waitsFor, waitsFor, text, wakeUps: [...(rest.wakeUps ?? []), ...(more.wakeUps ?? [])] };
   };
@@ -162,8 +160,8 @@ function heldBy(seen: Seen, progress: Progress): Decision | undefined {
     );
   }
   if (rules.gates.length === 0) return undefined;
-  const why = whyGatesHold(gates);
-  return why === undefined ? undefined : say('Holding', 'Gates', why, { wakeUps: [askAgain], asksGates: gates === undefined });
+  const why = whyGatesBlock(gates);
+  return why === undefined ? undefined : say('Holding', 'Gates', why, { wakeUps: [gatesWakeUp], needsGates: gates === undefined });
 }
 
 const pausedText = (rollout: string): string => `spec.paused is true; to continue: dkc rollout resume ${rollout}`;
@@ -174,36 +172,36 @@ const orPaused = ({ facts }: Seen, decision: Decision): Decision =>
     ? { ...decision, phase: 'Paused', reason: 'Resume', waitsFor: 'Resume', text: `${decision.text}; ${pausedText(facts.rules.name)}` }
     : decision;
 
-const askAgain: WakeUp = { requeueAfter: ASK_AGAIN_MS, why: 'gates are checked again' };
+const gatesWakeUp: WakeUp = { requeueAfter: GATES_RECHECK_MS, why: 'gates are checked again' };
 
 /** undefined: every gate lets the rollout go on. */
-function whyGatesHold(gates: Facts['gates']): string | undefined {
+function whyGatesBlock(gates: Facts['gates']): string | undefined {
   if (gates === undefined) return 'gates are being checked';
   const failing = gates.filter(({ ok }) => !ok);
   return failing.length === 0 ? undefined : bounded(failing.map((gate) => `${gate.name}: ${gate.why}`).join('; '), 500);
 }
 
 /** Touches the next nodes, as many as the budgets of this rollout and of the whole cluster still allow. */
-function take(seen: Seen, progress: Progress, next: readonly Placement[]): Decision {
+function touchNext(seen: Seen, progress: Progress, next: readonly Placement[]): Decision {
   const { facts, groups } = seen;
   const { rules, fleet } = facts;
   const held = heldBy(seen, progress);
   // A complete rollout stays complete while a late joiner waits for the window and the gates.
   if (held !== undefined) return progress.complete && !rules.paused ? { ...held, phase: 'Complete' } : held;
   const unavailable = groups.of('unavailable');
-  const room = maxUnavailableOf(rules, fleet.size) - unavailable.length;
+  const budget = maxUnavailableOf(rules, fleet.size) - unavailable.length;
   const places = placesOf(facts.cluster);
-  const chosen = room < 0 ? [] : choose(seen, next, room, places);
+  const chosen = budget < 0 ? [] : choose(seen, next, budget, places);
   const rest = base(seen, { ...progress, stepSettledAt: undefined });
   const phase = progress.complete ? 'Complete' : 'Progressing';
-  if (chosen.length === 0 && room > 0 && facts.cluster !== undefined && (places <= 0 || recordsLeft(facts.cluster) === 0))
+  if (chosen.length === 0 && budget > 0 && facts.cluster !== undefined && (places <= 0 || remainingRecords(facts.cluster) === 0))
     return { ...rest, phase, reason: CLUSTER_WAIT, waitsFor: CLUSTER_WAIT, text: whyNoPlace(facts.cluster), waitsForPlace: true };
   if (chosen.length === 0) {
     const text =
-      room <= 0
+      budget <= 0
         ? `${nodesText(unavailable.length)} unavailable, the limit of spec.maxUnavailable${whyInFlight(heldOf(seen)) || whyElsewhere(seen)}`
         : 'nodes of another spec.spreadBy domain are in flight';
-    return { ...rest, phase, reason: 'MaxUnavailable', waitsFor: room <= 0 ? 'MaxUnavailable' : 'Domain', text };
+    return { ...rest, phase, reason: 'MaxUnavailable', waitsFor: budget <= 0 ? 'MaxUnavailable' : 'Domain', text };
   }
   const actions = chosen.map(({ node }) => planTouch(facts, node, progress.revision));
   const text = `assigning the revision to ${namesIn(chosen, nodeName)}${whyNotBegun(facts, progress, chosen)}`;
@@ -220,15 +218,15 @@ function whyNotBegun({ rules, drains }: Facts, { revision }: Progress, chosen: r
 }
 
 /** As many of `next` as there is room for; with spreadBy only of one domain: that of nodes in flight, else that of the first. */
-function choose({ facts, groups }: Seen, next: readonly Placement[], room: number, places: number): Placement[] {
+function choose({ facts, groups }: Seen, next: readonly Placement[], budget: number, places: number): Placement[] {
   const { spreadBy } = facts.rules;
   const domainOf = ({ node }: Placement): string | undefined => (spreadBy === undefined ? undefined : node.labels[spreadBy]);
   const [first = next[0]] = groups.of('in-flight');
   const domain = first && domainOf(first);
   const chosen: Placement[] = [];
-  const most = Math.min(MAX_TOUCHES, recordsLeft(facts.cluster));
+  const most = Math.min(MAX_TOUCHES, remainingRecords(facts.cluster));
   // A node that is unavailable already takes no room.
-  let [left, free] = [room, groups.of('candidates-down').length + groups.of('pending').length];
+  let [left, free] = [budget, groups.of('candidates-down').length + groups.of('pending').length];
   const hasPlace = placesFor(facts.cluster, places);
   for (const one of next) {
     if ((left === 0 && free === 0) || chosen.length >= most) break;
@@ -248,8 +246,7 @@ const heldOf = ({ facts: { drains }, groups }: Seen): Placement | undefined =>
     return drain?.at === 'draining' && drain.isHeld === true;
   });
 
-const whyInFlight = (one: Placement | undefined): string =>
-  one?.standing.at === 'in-flight' ? `; ${one.node.node}: ${one.standing.why}` : '';
+const whyInFlight = (one: Placement | undefined): string => (one?.state.at === 'in-flight' ? `; ${one.node.node}: ${one.state.why}` : '');
 
 /** With no node in flight, the unavailable nodes may stay so for long: in a large fleet users need their names. */
 const whyElsewhere = ({ groups }: Seen): string =>
@@ -270,10 +267,10 @@ function withJoiners(seen: Seen, decision: Decision): Decision {
   if (progress === undefined || previous === undefined || progress.complete || isReturn(progress)) return decision;
   const chosen = new Set(actions.flatMap((action) => ('node' in action ? [action.node.node] : [])));
   const failed = new Set(seen.failures.map(({ node }) => node));
-  const room = maxUnavailableOf(rules, fleet.size) - seen.groups.of('unavailable').length - chosen.size;
+  const budget = maxUnavailableOf(rules, fleet.size) - seen.groups.of('unavailable').length - chosen.size;
   const suiting = firstOf(
     seen.groups.of('joiners'),
-    Math.min(room, MAX_TOUCHES),
+    Math.min(budget, MAX_TOUCHES),
     ({ node }) => !chosen.has(node.node) && !failed.has(node.node),
   );
   if (suiting.length === 0 || heldBy(seen, progress) !== undefined) return decision;
@@ -301,15 +298,15 @@ function waitsAfter(seen: Seen, progress: Progress, step: { holdMs: Millis; appr
   const rest = base(seen, progress);
   const { wakeUps = [] } = rest;
   const end = Date.parse(since) + step.holdMs;
-  const why = now < end && rules.gates.length > 0 ? whyGatesHold(gates) : undefined;
+  const why = now < end && rules.gates.length > 0 ? whyGatesBlock(gates) : undefined;
   if (why !== undefined) {
     const held = { ...rest, phase: 'Holding', reason: 'Gates', waitsFor: 'Gates', text: why } as const;
-    if (gates === undefined) return { ...held, asksGates: true };
+    if (gates === undefined) return { ...held, needsGates: true };
     // A hold counts only time in which all gates hold: it starts again.
-    return { ...held, progress: { ...progress, stepSettledAt: rfc3339(now) }, wakeUps: [...wakeUps, askAgain] };
+    return { ...held, progress: { ...progress, stepSettledAt: rfc3339(now) }, wakeUps: [...wakeUps, gatesWakeUp] };
   }
   if (now < end) {
-    const requeueAfter = rules.gates.length > 0 ? Math.min(end - now, ASK_AGAIN_MS) : end - now;
+    const requeueAfter = rules.gates.length > 0 ? Math.min(end - now, GATES_RECHECK_MS) : end - now;
     return { ...rest, phase: 'Holding', reason: 'Hold', waitsFor: 'Hold', text: `step ${progress.step} is done; the next step begins at ${rfc3339(end)}`, wakeUps: [...wakeUps, { requeueAfter, why: 'a hold' }] }; // prettier-ignore
   }
   const isApproved = progress.approvals.some(({ step: of, revision }) => of === progress.step && revision === progress.revision);

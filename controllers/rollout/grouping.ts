@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { type Millis, rfc3339 } from '../../base/clock.ts';
 import { SortedList } from '../../base/ordered.ts';
 import { wasClockSet } from './clock-gaps.ts';
-import type { Course, Group, Placement, Placer } from './placing.ts';
+import type { PlacementContext, Group, Placement, Placer } from './placing.ts';
 import type { RolloutNode } from './node.ts';
 import { cut } from './text.ts';
 import type { WakeUp } from '../common/reconcile.ts';
@@ -41,22 +41,22 @@ export class Grouping implements Groups {
   /** Nodes assigned by a clock ahead of ours, or before ours was set: their deadlines move with our clock. */
   readonly #ahead = new Set<string>();
   readonly #changed = new Set<string>();
-  #drains: Course['drains'] = new Map();
-  #pending: Course['pending'] = new Map();
+  #drains: PlacementContext['drains'] = new Map();
+  #pending: PlacementContext['pending'] = new Map();
   #now: Millis = -Infinity;
 
   /** @param nodes - read again at each reconcile */
-  constructor(place: Placer, course: Course, nodes: ReadonlyMap<string, RolloutNode>) {
+  constructor(place: Placer, context: PlacementContext, nodes: ReadonlyMap<string, RolloutNode>) {
     this.#place = place;
-    this.#key = course.key;
+    this.#key = context.key;
     this.#nodes = nodes;
     // In order of rank, so that no insertion has to search its place.
-    const ranked = [...nodes.keys()].map((name) => ({ name, rank: rankOf(name, course.rules.uid) }));
+    const ranked = [...nodes.keys()].map((name) => ({ name, rank: rankOf(name, context.rules.uid) }));
     for (const { name } of ranked.toSorted((a, b) => (a.rank < b.rank ? -1 : 1))) this.#changed.add(name);
   }
 
   /** Whether this grouping can be brought up to date. After the clock was set back, failed nodes may be in flight again: all nodes must be placed again. */
-  serves(place: Placer, { key, now }: Course): boolean {
+  serves(place: Placer, { key, now }: PlacementContext): boolean {
     return this.#place === place && this.#key === key && this.#now <= now;
   }
 
@@ -66,21 +66,21 @@ export class Grouping implements Groups {
   }
 
   /** @returns whether all nodes are placed; false: the next reconcile places more */
-  bringUpToDate(course: Course): boolean {
-    this.#now = course.now;
+  bringUpToDate(context: PlacementContext): boolean {
+    this.#now = context.now;
     const changed = firstOf(this.#changed, MAX_PLACED);
     const [drainsBefore, pendingBefore] = [this.#drains, this.#pending];
-    this.#drains = course.drains;
-    this.#pending = course.pending;
+    this.#drains = context.drains;
+    this.#pending = context.pending;
     const again = new Set([...changed, ...this.#ahead]);
-    for (const named of [drainsBefore, course.drains, pendingBefore, course.pending]) for (const node of named.keys()) again.add(node);
+    for (const named of [drainsBefore, context.drains, pendingBefore, context.pending]) for (const node of named.keys()) again.add(node);
     for (const { node, failsAt } of this.#deadlines.items) {
-      if (failsAt > course.now) break;
+      if (failsAt > context.now) break;
       again.add(node.node);
     }
     for (const node of again) {
       this.#changed.delete(node);
-      this.#placeAgain(node, course);
+      this.#updatePlacement(node, context);
     }
     return this.#changed.size === 0;
   }
@@ -97,7 +97,7 @@ export class Grouping implements Groups {
     return this.#deadlines.items[0]?.failsAt ?? Infinity;
   }
 
-  #placeAgain(name: string, course: Course): void {
+  #updatePlacement(name: string, context: PlacementContext): void {
     const before = this.#placements.get(name);
     if (before !== undefined) {
       for (const group of before.groups) this.#group(group).remove(before);
@@ -109,12 +109,12 @@ export class Grouping implements Groups {
       this.#placements.delete(name);
       return;
     }
-    const after = { ...this.#place(node, course), rank: before?.rank ?? rankOf(name, course.rules.uid) };
+    const after = { ...this.#place(node, context), rank: before?.rank ?? rankOf(name, context.rules.uid) };
     this.#placements.set(name, after);
     for (const group of after.groups) this.#group(group).add(after);
     if (after.failsAt !== Infinity) this.#deadlines.add(after);
     const isTimed = after.failsAt !== Infinity || after.groups.includes('misdated');
-    if (isTimed && wasClockSet(node.assignedAt ?? 0, course.now, course.gaps)) this.#ahead.add(name);
+    if (isTimed && wasClockSet(node.assignedAt ?? 0, context.now, context.gaps)) this.#ahead.add(name);
   }
 
   #group(group: Group): SortedList<Ranked> {
@@ -161,10 +161,9 @@ export function rankOf(node: string, uid: string): string {
  */
 export function failuresOf(known: readonly NodeFailure[], groups: Groups, now: Millis): NodeFailure[] {
   const names = new Set(known.map(({ node }) => node));
-  const failures = known.filter(({ node }) => groups.at(node)?.standing.at !== 'settled');
-  for (const { node, standing } of groups.of('failed'))
-    if (standing.at === 'failed' && !names.has(node.node))
-      failures.push({ node: node.node, error: cut(standing.error, 256), at: rfc3339(now) });
+  const failures = known.filter(({ node }) => groups.at(node)?.state.at !== 'settled');
+  for (const { node, state } of groups.of('failed'))
+    if (state.at === 'failed' && !names.has(node.node)) failures.push({ node: node.node, error: cut(state.error, 256), at: rfc3339(now) });
   return failures;
 }
 
@@ -181,10 +180,10 @@ export function failuresOfThose(failures: readonly NodeFailure[], groups: Groups
 }
 
 /** Failures that only the status records, such as that of a node whose drain failed: it is given back, and is not assigned the revision. */
-export const toldByStatusAlone = (failures: readonly NodeFailure[], groups: Groups | undefined, revision: string): NodeFailure[] =>
+export const failuresOnlyInStatus = (failures: readonly NodeFailure[], groups: Groups | undefined, revision: string): NodeFailure[] =>
   failures.filter(({ node }) => {
     const placed = groups?.at(node);
-    return placed?.standing.at !== 'failed' || placed.node.wanted?.name !== revision;
+    return placed?.state.at !== 'failed' || placed.node.wanted?.name !== revision;
   });
 
 /** When the next node in flight fails. */

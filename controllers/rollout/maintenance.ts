@@ -29,10 +29,11 @@ export function drainOf(
 }
 
 /** Rollouts that have left something on a Node. Computed once per version of the Node, since every reconcile needs it of every node. */
-export const rolloutsLeftOn = memoize((node: Readonly<Node>) => rolloutsOn(node));
+export const rolloutsRecordedOn = memoize((node: Readonly<Node>) => rolloutsOn(node));
 
 /** Whether anything of this rollout is left on the Node. */
-export const isWorkedOn = (node: RolloutNode, rules: Rules): boolean => rolloutsLeftOn(nodeOf(node)).some(({ uid }) => uid === rules.uid);
+export const isWorkedOn = (node: RolloutNode, rules: Rules): boolean =>
+  rolloutsRecordedOn(nodeOf(node)).some(({ uid }) => uid === rules.uid);
 
 /** The Node has the condition MaintenancePlanned of this rollout. */
 export const isPlannedBy = (node: RolloutNode, rules: Rules): boolean =>
@@ -70,7 +71,7 @@ function needsDrain({ rules, configs, payloadOf, revisions }: Facts, node: Rollo
  * @param alive - all rollouts that are not being deleted
  */
 export function abandonedOn(node: Readonly<Node>, alive: Pick<Precedence, 'holderOf' | 'named'>): DrainOwner[] {
-  const found = rolloutsLeftOn(node);
+  const found = rolloutsRecordedOn(node);
   if (found.length === 0) return found;
   const holder = alive.holderOf(node);
   return found.filter(({ uid }) => {

@@ -78,31 +78,31 @@ export const isDegraded = ({ unhealthy, error, isBehind }: RolloutNode): boolean
  * failed     it rejected or undid the revision, or was not settled by the deadline
  * ```
  */
-export type Standing =
+export type RolloutState =
   { at: 'no-agent' | 'waiting' | 'settled' } | { at: 'in-flight'; why: string; failsAt: Millis } | { at: 'failed'; error: string };
 
 /** The status of a Node does not say which spec it is about: for this long an error may be about the previous configuration, in ms. */
-const LEFTOVER_MS: Millis = 30_000;
+const STALE_ERROR_MS: Millis = 30_000;
 
 /** Another attempt at the same revision: nodes that have the revision are not assigned it again, and their agents must first see the request to retry. */
-export interface TriedAgain {
+export interface RetryAttempt {
   /** When the attempt began. */
   since: Millis;
   /** Of the copy that requests the attempt; undefined: the cache has no such copy yet. */
   resourceVersion: string | undefined;
 }
 
-/** The facts that decide the state of a node. @member triedAgain - absent: this is the first attempt */
-export interface Judging {
+/** The facts that decide the state of a node. @member retryAttempt - absent: this is the first attempt */
+export interface StateFacts {
   deadlineMs: Millis;
   now: Millis;
   gaps?: readonly ClockGap[];
-  triedAgain?: TriedAgain | undefined;
+  retryAttempt?: RetryAttempt | undefined;
 }
 
 /** @param target - null: the local configuration */
-export function standingOf(node: RolloutNode, target: SpecSource | null, judging: Judging): Standing {
-  const { deadlineMs, now, gaps, triedAgain } = judging;
+export function rolloutState(node: RolloutNode, target: SpecSource | null, facts: StateFacts): RolloutState {
+  const { deadlineMs, now, gaps, retryAttempt } = facts;
   const state = fleetState(node);
   if (state === 'no-agent' && !sameSpec(node.wanted, target)) return { at: 'no-agent' };
   if (!sameSpec(node.wanted, target)) return { at: 'waiting' };
@@ -110,7 +110,7 @@ export function standingOf(node: RolloutNode, target: SpecSource | null, judging
   // earlier assignment then.
   if (node.error !== null && target !== null && isVerdict(state)) {
     const assignedAt = node.carrier === 'node' && node.assignedAt !== undefined ? startOf(node.assignedAt, now, gaps) : -Infinity;
-    const countsAt = Math.max(now, assignedAt + LEFTOVER_MS, leftoverUntil(node, target, judging));
+    const countsAt = Math.max(now, assignedAt + STALE_ERROR_MS, staleErrorUntil(node, target, facts));
     if (now >= countsAt) return { at: 'failed', error: node.error };
     return { at: 'in-flight', why: 'it still reports an earlier error', failsAt: countsAt };
   }
@@ -119,7 +119,7 @@ export function standingOf(node: RolloutNode, target: SpecSource | null, judging
   if (why === undefined) return { at: 'settled' };
   // No deadline for a node that proved the revision and is not Ready later on, nor without the annotation: somebody else assigned it, at an unknown time.
   const isProved = runs && sameSource(node.active, node.lastKnownGood);
-  const [assigned = 0, asked = 0] = [node.assignedAt, triedAgain?.since].map((at) => at && startOf(at, now, gaps));
+  const [assigned = 0, asked = 0] = [node.assignedAt, retryAttempt?.since].map((at) => at && startOf(at, now, gaps));
   const failsAt = isProved || node.assignedAt === undefined ? Infinity : Math.max(assigned, asked) + deadlineMs;
   return now >= failsAt ? { at: 'failed', error: `not settled by the deadline: ${why}` } : { at: 'in-flight', why, failsAt };
 }
@@ -128,12 +128,16 @@ export function standingOf(node: RolloutNode, target: SpecSource | null, judging
  * Until when a verdict may be about the previous attempt. A node that began with the revision reports the version of the copy, and will begin with the version
  * that requests the retry: it has the usual deadline for that. A node that rejected the revision reports no version, and the same error if it rejects it again.
  */
-function leftoverUntil({ assigned }: RolloutNode, target: SpecSource | null, { deadlineMs, now, gaps, triedAgain }: Judging): Millis {
-  if (triedAgain === undefined) return -Infinity;
-  const { since, resourceVersion } = triedAgain;
+function staleErrorUntil(
+  { assigned }: RolloutNode,
+  target: SpecSource | null,
+  { deadlineMs, now, gaps, retryAttempt }: StateFacts,
+): Millis {
+  if (retryAttempt === undefined) return -Infinity;
+  const { since, resourceVersion } = retryAttempt;
   const isBegun = assigned !== null && sameSpec(assigned, target);
   if (isBegun && assigned.resourceVersion === resourceVersion) return -Infinity;
-  return startOf(since, now, gaps) + (isBegun ? deadlineMs : LEFTOVER_MS);
+  return startOf(since, now, gaps) + (isBegun ? deadlineMs : STALE_ERROR_MS);
 }
 
 /** The clock was set since the node was assigned: the deadline starts again, and the annotation must be updated for the next process. */

@@ -18,7 +18,7 @@ import type { Runtime } from '../../kube/process/contract.ts';
 import { nodeConfigs } from '../../agent/status/node-config.ts';
 import type { Node } from './drain/contract.ts';
 import type { PrometheusServer } from './gates/contract.ts';
-import { rolloutsLeftOn } from './maintenance.ts';
+import { rolloutsRecordedOn } from './maintenance.ts';
 import type { KnownTouchesOf } from './touches.ts';
 
 export interface Caches {
@@ -55,7 +55,7 @@ const nodeFields = [
 
 /** Index of Nodes on which rollouts have left something. */
 const WORKED_ON = 'worked-on-by-rollouts';
-const isLeftOn = (node: Readonly<KubeObject>): string[] => (rolloutsLeftOn(node as Readonly<Node>).length > 0 ? [''] : []);
+const hasRollouts = (node: Readonly<KubeObject>): string[] => (rolloutsRecordedOn(node as Readonly<Node>).length > 0 ? [''] : []);
 
 /** Index of the objects that carry assignments, by the ConfigMaps that they name. */
 const USING = 'by-config-map-used';
@@ -79,7 +79,7 @@ export const nodesWorkedOn = ({ nodes: of }: Pick<Caches, 'nodes'>): Readonly<No
 export function cachesOf({ informers }: Pick<Runtime, 'informers'>, { configMapNamespace = DEFAULT_NAMESPACE }: RolloutOptions): Caches {
   return {
     rollouts: informers.of<NodeConfigRollout>(rollouts, { fields: 'all', indexes: rolloutIndexes }),
-    nodes: informers.of(nodes, { fields: nodeFields, indexes: { [WORKED_ON]: isLeftOn, [USING]: using } }),
+    nodes: informers.of(nodes, { fields: nodeFields, indexes: { [WORKED_ON]: hasRollouts, [USING]: using } }),
     nodeConfigs: informers.of(nodeConfigs, { fields: 'all', indexes: { [USING]: using } }),
     configMaps: informers.of<ConfigMap>(configMaps, { fields: 'all', indexes: { [BY_OWNER]: byOwner } }, { namespace: configMapNamespace }),
   };
@@ -106,7 +106,7 @@ export interface Observer {
   /** For a budget over all rollouts. @default there is none */
   cluster?: Cluster | undefined;
   /** @default the wall clock is never set */
-  gaps?: Pick<ClockGaps, 'look'>;
+  gaps?: Pick<ClockGaps, 'measure'>;
 }
 
 /** What the caches have of one rollout now; undefined: requeue at once, there are more nodes to read. Only reads: the plan decides. */
@@ -138,7 +138,7 @@ export function observe(rules: Rules, now: Millis, by: Observer): Omit<Facts, 'g
     versions: versionsOf(caches),
     touches,
     unwritten: by.unwritten?.get(rules.name)?.why,
-    gaps: by.gaps?.look() ?? [],
+    gaps: by.gaps?.measure() ?? [],
   };
 }
 
@@ -154,7 +154,7 @@ function payloadOf({ configMaps }: Caches, source: MaybeSource): Readonly<Config
 }
 
 /** The older of two rollouts has the nodes that both select; of the same second, the one whose name comes first. A terminating rollout has none. */
-export const comesBefore = (other: Readonly<NodeConfigRollout>, than: Readonly<NodeConfigRollout>): boolean =>
+export const hasPrecedenceOver = (other: Readonly<NodeConfigRollout>, than: Readonly<NodeConfigRollout>): boolean =>
   other.metadata.deletionTimestamp === undefined && isOlder(other, than);
 
 /** The same, also for a terminating rollout. */

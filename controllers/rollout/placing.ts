@@ -8,13 +8,13 @@ import {
   isDegraded,
   isChanging,
   isDown,
-  type Judging,
+  type StateFacts,
   type RolloutNode,
-  type Standing,
-  standingOf,
-  type TriedAgain,
+  type RolloutState,
+  rolloutState,
+  type RetryAttempt,
 } from './node.ts';
-import { asksForRetry, isReturn, type Progress } from './progress.ts';
+import { requestsRetry, isReturn, type Progress } from './progress.ts';
 import { type ConfigMap, numberOf } from './revision.ts';
 import { bounded } from './text.ts';
 import { MAX_TOUCHES, pendingTouches } from './touches.ts';
@@ -25,9 +25,9 @@ import type { Groups } from './grouping.ts';
 import { maxUnavailableOf, targetOf } from './rules.ts';
 
 /** The input for placing nodes, besides the nodes. Everything but the time, drains and touches stays the same between reconciles. */
-export interface Course extends Pick<Facts, 'rules' | 'now' | 'drains' | 'configs' | 'gaps'> {
+export interface PlacementContext extends Pick<Facts, 'rules' | 'now' | 'drains' | 'configs' | 'gaps'> {
   /** Absent: no retry was requested from the nodes that have the revision. */
-  triedAgain: TriedAgain | undefined;
+  retryAttempt: RetryAttempt | undefined;
   /** Nodes that are about to be written, as far as the caches show. */
   pending: ReadonlyMap<string, Touch>;
   revision: string;
@@ -40,24 +40,24 @@ export interface Course extends Pick<Facts, 'rules' | 'now' | 'drains' | 'config
   copy: Readonly<ConfigMap> | undefined;
   /** Names of revisions that came after the previous one and were never complete: an edit or an undo superseded them. */
   superseded: ReadonlySet<string>;
-  /** Two courses with the same key place a node alike, as long as time, drains and touches are the same. */
+  /** Two contexts with the same key place a node alike, as long as time, drains and touches are the same. */
   key: string;
 }
 
-export function courseOf(
+export function placementContext(
   facts: Facts,
   { revision, previousRevision, attemptAt }: Pick<Progress, 'revision' | 'previousRevision' | 'attemptAt'>,
-): Course {
+): PlacementContext {
   const { rules, now, drains, configs, revisions, gaps = [] } = facts;
   const copy = revisions.find(({ metadata }) => metadata.name === revision);
   const { uid, generation } = rules;
   const [target, back] = [specOf(rules, revision, revisions), specOf(rules, previousRevision, revisions)];
   const superseded = supersededOf(revisions, { revision, previousRevision });
   const { resourceVersion = '' } = copy?.metadata ?? {};
-  const version = copy !== undefined && asksForRetry(copy, rules) ? resourceVersion : undefined;
-  const triedAgain = attemptAt === undefined ? undefined : { since: Date.parse(attemptAt), resourceVersion: version };
+  const version = copy !== undefined && requestsRetry(copy, rules) ? resourceVersion : undefined;
+  const retryAttempt = attemptAt === undefined ? undefined : { since: Date.parse(attemptAt), resourceVersion: version };
   const key = JSON.stringify([uid, generation, target, back, copy?.metadata.uid, resourceVersion, [...superseded], attemptAt, gaps]);
-  return { rules, now, drains, configs, gaps, triedAgain, pending: pendingTouches(facts), revision, previousRevision, target, back, copy, superseded, key }; // prettier-ignore
+  return { rules, now, drains, configs, gaps, retryAttempt, pending: pendingTouches(facts), revision, previousRevision, target, back, copy, superseded, key }; // prettier-ignore
 }
 
 /** Copies are numbered in the order in which they were last rolled out. A return gives an older copy the highest number, so creation times count then. */
@@ -72,7 +72,7 @@ function supersededOf(revisions: Facts['revisions'], progress: Pick<Progress, 'r
 }
 
 /** The node has a revision of this rollout that was superseded before it was complete. */
-const isSuperseded = ({ rollout, wanted }: RolloutNode, { rules, superseded }: Course): boolean =>
+const isSuperseded = ({ rollout, wanted }: RolloutNode, { rules, superseded }: PlacementContext): boolean =>
   wanted !== null && rollout === rules.name && wanted.namespace === rules.configMap.namespace && superseded.has(wanted.name);
 
 /**
@@ -133,28 +133,32 @@ export interface Placement extends Placed {
   /** When the node fails if nothing changes until then; Infinity: never. */
   failsAt: Millis;
   isUnavailable: boolean;
-  /** The standing on the way back; absent: the node is not on it. */
-  returning?: Standing;
+  /** The state on the way back; absent: the node is not on it. */
+  returning?: RolloutState;
   /** Why its kubelet would reject the revision. */
   refusal?: string;
 }
 
 /** Places one node. Pure. */
-export type Placer = (node: RolloutNode, course: Course) => Placement;
+export type Placer = (node: RolloutNode, context: PlacementContext) => Placement;
 
-const failsAtOf = (standing: Standing | undefined): Millis => (standing?.at === 'in-flight' ? standing.failsAt : Infinity);
+const failsAtOf = (state: RolloutState | undefined): Millis => (state?.at === 'in-flight' ? state.failsAt : Infinity);
 
-const judgingIn = ({ rules, now, gaps = [], triedAgain }: Course): Judging => ({ deadlineMs: rules.nodeDeadlineMs, now, gaps, triedAgain });
+const stateFacts = ({ rules, now, gaps = [], retryAttempt }: PlacementContext): StateFacts => ({
+  deadlineMs: rules.nodeDeadlineMs,
+  now,
+  gaps,
+  retryAttempt,
+});
 
 /** On the way to the revision. */
-export const placeForward: Placer = (node, course) => {
-  const { rules, target, now, gaps, pending } = course;
-  const standing = withDrain(node, standingOf(node, target, judgingIn(course)), course);
-  const isUnavailable =
-    pending.has(node.node) || standing.at === 'in-flight' || standing.at === 'failed' || isDown(node) || isChanging(node);
-  const placement = { node, standing, isUnavailable, failsAt: failsAtOf(standing) };
+export const placeForward: Placer = (node, context) => {
+  const { rules, target, now, gaps, pending } = context;
+  const state = withDrain(node, rolloutState(node, target, stateFacts(context)), context);
+  const isUnavailable = pending.has(node.node) || state.at === 'in-flight' || state.at === 'failed' || isDown(node) || isChanging(node);
+  const placement = { node, state, isUnavailable, failsAt: failsAtOf(state) };
   const groups: Group[] = isUnavailable ? ['unavailable'] : [];
-  switch (standing.at) {
+  switch (state.at) {
     case 'in-flight': {
       groups.push('in-flight');
       if (!sameSpec(node.wanted, target)) groups.push(isDrainedBy(node, rules) ? 'maintained' : 'pending');
@@ -163,17 +167,17 @@ export const placeForward: Placer = (node, course) => {
     }
     case 'settled':
     case 'failed':
-      groups.push(standing.at, ...(isWorkedOn(node, rules) ? (['maintained'] as const) : []));
+      groups.push(state.at, ...(isWorkedOn(node, rules) ? (['maintained'] as const) : []));
       return { ...placement, groups };
     case 'waiting':
     case 'no-agent':
       groups.push('left', ...(isDown(node) ? (['left-down'] as const) : []), ...(isPlannedBy(node, rules) ? (['planned'] as const) : []));
   }
-  const refusal = refusalOf(node, course);
+  const refusal = refusalOf(node, context);
   if (refusal !== undefined) return { ...placement, refusal, groups: [...groups, 'refused'] };
   // A superseded revision of this rollout may be why the node is not Ready: without a new one it would stay so, and use up budget.
-  const isStranded = node.ready !== true && isSuperseded(node, course);
-  if (standing.at !== 'waiting' || (node.ready !== true && !isStranded)) return { ...placement, groups };
+  const isStranded = node.ready !== true && isSuperseded(node, context);
+  if (state.at !== 'waiting' || (node.ready !== true && !isStranded)) return { ...placement, groups };
   groups.push('candidates', ...(isStranded ? (['stranded'] as const) : []));
   if (isUnavailable) groups.push('candidates-down');
   if (!isStranded && isDegraded(node)) groups.push('degraded');
@@ -182,50 +186,50 @@ export const placeForward: Placer = (node, course) => {
 };
 
 /** A node that is touched or drained for the revision is in flight; a node whose drain failed has failed. */
-function withDrain(node: RolloutNode, standing: Standing, course: Course): Standing {
-  if (standing.at !== 'waiting') return standing;
-  const drain = drainOf(course, node, course.revision);
+function withDrain(node: RolloutNode, state: RolloutState, context: PlacementContext): RolloutState {
+  if (state.at !== 'waiting') return state;
+  const drain = drainOf(context, node, context.revision);
   if (drain?.at === 'failed') return { at: 'failed', error: `drain: ${drain.error}` };
-  if (drain === undefined && course.pending.get(node.node)?.revision !== course.revision) return standing;
+  if (drain === undefined && context.pending.get(node.node)?.revision !== context.revision) return state;
   const why =
     drain === undefined ? 'about to be assigned the revision' : drain.at === 'drained' ? 'drained' : `being drained: ${drain.why}`;
   return { at: 'in-flight', why, failsAt: Infinity };
 }
 
 /** undefined: the kubelet would accept the revision, as far as that can be predicted. Nodes that have the revision report the outcome themselves. */
-function refusalOf({ kubeletVersion }: RolloutNode, { target, copy, configs }: Course): string | undefined {
+function refusalOf({ kubeletVersion }: RolloutNode, { target, copy, configs }: PlacementContext): string | undefined {
   if (copy === undefined || kubeletVersion === '') return undefined;
   const why = configs.rejects(copy, target?.kubeletConfigKey ?? '', kubeletVersion);
   return why.length === 0 ? undefined : bounded(`kubelet ${kubeletVersion}: ${why.join('; ')}`, 300);
 }
 
 /** On the way back from a revision that has stopped. */
-export const placeBack: Placer = (node, course) => {
-  const { rules, now, gaps, target, previousRevision, back, pending } = course;
-  const standing = standingOf(node, target, judgingIn(course));
+export const placeBack: Placer = (node, context) => {
+  const { rules, now, gaps, target, previousRevision, back, pending } = context;
+  const state = rolloutState(node, target, stateFacts(context));
   const groups: Group[] = [];
-  if (standing.at === 'in-flight' || standing.at === 'settled' || standing.at === 'failed') groups.push(standing.at);
+  if (state.at === 'in-flight' || state.at === 'settled' || state.at === 'failed') groups.push(state.at);
   if (isWorkedOn(node, rules)) groups.push('worked-on');
   if (isDrainedBy(node, rules)) groups.push('drained');
   // Nodes that undid the revision themselves, are still on the way to it, hang, or cannot run pods now, are unavailable already.
-  const isOld = isSuperseded(node, course);
+  const isOld = isSuperseded(node, context);
   const isBehind = isOld || sameSpec(node.wanted, target);
-  const isOnTheWay = standing.at === 'in-flight' || standing.at === 'failed' || (isOld && isChanging(node));
+  const isOnTheWay = state.at === 'in-flight' || state.at === 'failed' || (isOld && isChanging(node));
   const isFree = isBehind && (node.error !== null || isDown(node) || isOnTheWay);
   const touch = pending.get(node.node);
   const isBegun = touch !== undefined && touch.revision === previousRevision;
   if (touch !== undefined) groups.push('pending');
   if (isBehind) groups.push(isFree ? 'free' : isBegun ? 'begun' : 'others');
   const isOurs = node.rollout === rules.name && sameSpec(node.wanted, back);
-  const returning = isOurs ? standingOf(node, back, { ...judgingIn(course), triedAgain: undefined }) : undefined;
+  const returning = isOurs ? rolloutState(node, back, { ...stateFacts(context), retryAttempt: undefined }) : undefined;
   // A node that proved the configuration before has arrived, even if it is not Ready for another reason.
   const isReturning = failsAtOf(returning) !== Infinity;
   if (isReturning) groups.push('returning', ...(hasWrongTime(node, now, gaps) ? (['misdated'] as const) : []));
   if (returning?.at === 'failed') groups.push('stuck');
   const isUnavailable = isReturning || returning?.at === 'failed' || touch !== undefined || isDown(node) || isFree;
   if (isUnavailable) groups.push('taken');
-  const failsAt = Math.min(failsAtOf(standing), failsAtOf(returning));
-  return { node, standing, isUnavailable, groups, failsAt, ...(returning === undefined ? {} : { returning }) };
+  const failsAt = Math.min(failsAtOf(state), failsAtOf(returning));
+  return { node, state, isUnavailable, groups, failsAt, ...(returning === undefined ? {} : { returning }) };
 };
 
 /** Waits that may be long, and end with time or by a user. Not `Resume`: a paused rollout has nothing planned. */

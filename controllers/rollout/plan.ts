@@ -4,7 +4,7 @@ import { CLUSTER_WAIT, placeWakeUp } from './cluster/places.ts';
 import { recordFor } from './cluster/record.ts';
 import { planForward } from './forward.ts';
 import { deadlinesOf } from './grouping.ts';
-import { courseOf, placeForward } from './placing.ts';
+import { placementContext, placeForward } from './placing.ts';
 import { begin, planHistory } from './progress.ts';
 import { statusOf } from './status.ts';
 import { pendingWakeUps, touchesOf } from './touches.ts';
@@ -20,7 +20,7 @@ export interface Plan {
   events: readonly RolloutEvent[];
   wakeUps: readonly WakeUp[];
   /** The next step depends on the gates: check them, and plan again. */
-  asksGates: boolean;
+  needsGates: boolean;
   /** The rollout waits in line for a place in the cluster. */
   waitsForPlace: boolean;
   /** What the record of touches must contain before anything else is written; undefined: it needs no write. */
@@ -81,7 +81,7 @@ function nameTaken(namespace: string, name: string): Decision {
  */
 function finishIdle(facts: Facts, decision: Decision): Plan | undefined {
   const { revision = '', previousRevision, attemptAt } = facts.rules.rollout.status ?? {};
-  const groups = facts.fleet.groups(placeForward, courseOf(facts, { revision, previousRevision, attemptAt }));
+  const groups = facts.fleet.groups(placeForward, placementContext(facts, { revision, previousRevision, attemptAt }));
   if (groups === undefined) return undefined;
   const idle = [...groups.of('maintained'), ...groups.of('planned')].map(({ node }): Action => ({ do: 'give-back', node }));
   return finish(facts, { ...decision, actions: [...(decision.actions ?? []), ...idle], wakeUps: deadlinesOf(groups, facts.now) });
@@ -99,7 +99,7 @@ function finish(facts: Facts, decided: Decision): Plan {
     status,
     events: eventsOf(facts, decision, status),
     wakeUps: [...(decision.wakeUps ?? []), ...pendingWakeUps(facts), ...(waitsForPlace ? [placeWakeUp] : [])],
-    asksGates: decision.asksGates === true,
+    needsGates: decision.needsGates === true,
     waitsForPlace,
     record: recordFor(facts, actions),
   };

@@ -128,7 +128,7 @@ function fresh(revision: string, previousRevision: string | undefined, asks: Pic
 const retryOf = ({ uid, attempt }: Pick<Rules, 'uid' | 'attempt'>): string => `${uid}/${attempt}`;
 
 /** Whether a copy requests a retry from agents for this attempt. */
-export const asksForRetry = ({ metadata }: Readonly<ConfigMap>, of: Pick<Rules, 'uid' | 'attempt'>): boolean =>
+export const requestsRetry = ({ metadata }: Readonly<ConfigMap>, of: Pick<Rules, 'uid' | 'attempt'>): boolean =>
   metadata.annotations?.[RETRY_ANNOTATION] === retryOf(of);
 
 /** Ensures that the revision exists, and that no other one has a higher number. */
@@ -140,7 +140,7 @@ function inHistory(revision: string, { rules, source, revisions }: Pick<Facts, '
   const actions: Action[] = [];
   if (numberOf(existing) < highest || numberOf(existing) === 0)
     actions.push({ do: 'number-revision', revision: existing, number: highest + 1 });
-  if (rules.attempt > 1 && !asksForRetry(existing, rules))
+  if (rules.attempt > 1 && !requestsRetry(existing, rules))
     actions.push({ do: 'retry-revision', revision: existing, retry: retryOf(rules) });
   return actions;
 }

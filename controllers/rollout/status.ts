@@ -1,6 +1,6 @@
 import { rfc3339 } from '../../base/clock.ts';
 import type { Decision, Facts } from './contract.ts';
-import { type Groups, nodeName, toldByStatusAlone } from './grouping.ts';
+import { type Groups, nodeName, failuresOnlyInStatus } from './grouping.ts';
 import type { Group } from './placing.ts';
 import type { Progress } from './progress.ts';
 import { bounded, MAX_MESSAGE, namesIn } from './text.ts';
@@ -22,11 +22,11 @@ export function statusOf(facts: Facts, decision: Decision): RolloutStatus {
   const prior = rules.rollout.status;
   const counts = countsOf(decision, fleet.size);
   const next = window.open ? undefined : window.next?.from;
-  const said = progress === undefined ? keptOf(prior) : saidOf(progress, groups);
+  const reported = progress === undefined ? keptOf(prior) : reportedProgress(progress, groups);
   return compact({
     observedGeneration: rules.generation,
     phase: decision.phase,
-    ...said,
+    ...reported,
     nodes: counts,
     nextWindow: next === undefined ? undefined : rfc3339(next),
     waitsFor: decision.waitsFor,
@@ -43,7 +43,7 @@ function keptOf(prior: RolloutStatus | undefined): Carried {
   return { revision, previousRevision, stopped, complete, step, stepSettledAt, failures, approvals, attempt, attemptAt };
 }
 
-function saidOf({ approvals, complete, ...progress }: Progress, groups: Groups | undefined): Carried {
+function reportedProgress({ approvals, complete, ...progress }: Progress, groups: Groups | undefined): Carried {
   const failures = listedOf(progress, groups);
   return {
     ...progress,
@@ -56,7 +56,7 @@ function saidOf({ approvals, complete, ...progress }: Progress, groups: Groups |
 /** As many as fit, the oldest first. Failures that only the status records come before all others: without them, their nodes would be touched again. */
 function listedOf({ failures, revision }: Pick<Progress, 'failures' | 'revision'>, groups: Groups | undefined): NodeFailure[] {
   if (failures.length <= MAX_FAILURES) return [...failures];
-  const kept = new Set(toldByStatusAlone(failures, groups, revision).slice(0, MAX_FAILURES));
+  const kept = new Set(failuresOnlyInStatus(failures, groups, revision).slice(0, MAX_FAILURES));
   for (const one of failures) if (kept.size < MAX_FAILURES) kept.add(one);
   return failures.filter((one) => kept.has(one));
 }
@@ -82,7 +82,7 @@ function summary(groups: Groups | undefined, { selected, settled }: NodeCounts):
 /** Max refusals in one message: more would be cut off anyway. */
 const MAX_REFUSALS = MAX_MESSAGE / 20;
 
-type Said = Pick<Condition, 'type' | 'status' | 'reason' | 'message'>;
+type ReportedCondition = Pick<Condition, 'type' | 'status' | 'reason' | 'message'>;
 
 function conditionsOf({ rules, now, fleet: { conflicts } }: Facts, decision: Decision): Condition[] {
   const { phase, reason, text, progress } = decision;
@@ -90,7 +90,7 @@ function conditionsOf({ rules, now, fleet: { conflicts } }: Facts, decision: Dec
   const refused = decision.groups?.of('refused').slice(0, MAX_REFUSALS) ?? [];
   const going = phase === 'Progressing' || phase === 'RollingBack';
   const failed = phase === 'Failed' || phase === 'RolledBack' || phase === 'RollingBack' || reason === 'FailureBudget';
-  const said: Said[] = [
+  const reported: ReportedCondition[] = [
     { type: 'Progressing', status: going ? 'True' : 'False', reason, message: text },
     { type: 'Complete', status: complete ? 'True' : 'False', reason, message: text },
     { type: 'Failed', status: failed ? 'True' : 'False', reason, message: text },
@@ -115,9 +115,9 @@ function conditionsOf({ rules, now, fleet: { conflicts } }: Facts, decision: Dec
       : { type: 'Conflict', status: 'True', reason: 'OlderRollout', message: `older rollouts (${conflicts.holders}) also select ${conflicts.nodes}; these nodes are left to them` }, // prettier-ignore
   ];
   const prior = rules.rollout.status?.conditions ?? [];
-  const others = prior.filter(({ type }) => said.every((one) => one.type !== type)).slice(0, 8);
+  const others = prior.filter(({ type }) => reported.every((one) => one.type !== type)).slice(0, 8);
   return [
-    ...said.map((one) => ({
+    ...reported.map((one) => ({
       ...one,
       message: bounded(one.message),
       observedGeneration: rules.generation,

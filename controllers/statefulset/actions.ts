@@ -27,8 +27,8 @@ export type Action =
   | { do: 'delete'; pod: Readonly<Pod>; reason: DeletionReason }
   /** Creates the claims that a pod waits for. */
   | { do: 'storage'; pod: Readonly<Pod>; pvcs: readonly Pvc[]; terminating: readonly string[] }
-  /** Corrects the owner references of claims. `tells`: which events report it, as for an update of the pod. */
-  | { do: 'pvc-owners'; pod: string; write: readonly Pvc[]; conflicting: readonly string[]; tells: 'all' | 'failures' | 'nothing' }
+  /** Corrects the owner references of claims. `eventsFor`: which events report it, as for an update of the pod. */
+  | { do: 'pvc-owners'; pod: string; write: readonly Pvc[]; conflicting: readonly string[]; eventsFor: 'all' | 'failures' | 'nothing' }
   | { do: 'grow'; pvc: Pvc }
   /** Corrects the labels of a pod, and its volumes, which the API server rejects. */
   | { do: 'repair'; pod: Pod; hasWrongVolumes: boolean };

@@ -12,7 +12,7 @@ import type { Executed } from '../common/reconcile.ts';
 import type { SetMemory } from '../common/set-memory.ts';
 import type { Caches, SetFacts } from './observe.ts';
 import type { Plan } from './plan.ts';
-import { makesRoom } from './status.ts';
+import { deletesCurrentPod } from './status.ts';
 import { ApiError, isAlreadyExists, isConflict, isNotFound, mayHaveTakenEffect, serverMessageOf } from '../../kube/client/errors.ts';
 import { type Action, newPod } from './actions.ts';
 import { POD_INDEX_LABEL, POD_NAME_LABEL } from './places.ts';
@@ -32,7 +32,7 @@ async function act(by: Executor, writer: SetWriter, rules: Rules, action: Action
       return verb(by, rules, 'update', name, () => createPvcs(by, writer, rules, { pod: name, pvcs, terminating }, signal), 'silent');
     }
     case 'pvc-owners':
-      return action.tells === 'nothing'
+      return action.eventsFor === 'nothing'
         ? updatePvcOwners(by, writer, rules, action, signal)
         : verb(by, rules, 'update', action.pod, () => updatePvcOwners(by, writer, rules, action, signal), successOf(action));
     case 'grow':
@@ -118,8 +118,8 @@ async function repair(by: Executor, writer: SetWriter, rules: Rules, { metadata,
 type Owners = Extract<Action, { do: 'pvc-owners' }>;
 
 /** Upstream also writes the unchanged pod, and records an event about that. */
-function successOf({ tells, write }: Owners): 'event' | 'silent' {
-  return tells === 'all' && write.length > 0 ? 'event' : 'silent';
+function successOf({ eventsFor, write }: Owners): 'event' | 'silent' {
+  return eventsFor === 'all' && write.length > 0 ? 'event' : 'silent';
 }
 
 async function updatePvcOwners(
@@ -259,7 +259,7 @@ async function executeGroups(
       largest: batchOf(facts.rules.template, defaultLimits.writing),
       signal,
     });
-    removed += done.filter(({ item }) => makesRoom(facts, item)).length;
+    removed += done.filter(({ item }) => deletesCurrentPod(facts, item)).length;
     if (failed.length > 0 || signal.aborted) {
       const errors = failed.map(({ error }) => error);
       failures.push(asOneError(errors, () => `${errors.length} calls failed: ${messageOf(errors[0])}`));

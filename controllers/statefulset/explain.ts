@@ -1,6 +1,6 @@
 import type { Millis } from '../../base/clock.ts';
 import { controllerOf } from '../../kube/controller/owners.ts';
-import { lastRefusal, type ToldEvent } from '../common/events.ts';
+import { lastRefusal, type RecordedEvent } from '../common/events.ts';
 import type { Revision } from '../common/history/contract.ts';
 import { whyNotAvailable } from '../common/pods.ts';
 import { noMemory } from '../common/set-memory.ts';
@@ -35,7 +35,7 @@ export interface StatefulSetInCluster {
   /** All of the cluster; none unless the set expands claims. */
   classes: readonly Readonly<StorageClass>[];
   /** About the set; none without the right to read them. */
-  events: readonly Readonly<ToldEvent>[];
+  events: readonly Readonly<RecordedEvent>[];
   /** Wall clock, in ms. */
   now: Millis;
 }
@@ -65,7 +65,7 @@ export function explainStatefulSet({ set, pods, revisions, claims, classes, even
   return [
     ...rules.optIns.problems.map((problem) => whole('annotation', `rollout and scale-down are paused: invalid annotation: ${problem}`)),
     ...excessOf(rules).map(({ message }) => whole('replicas', message)),
-    ...withRefusal(withTakenNames(explain(facts), facts.adoption.pods, pods), events),
+    ...withRefusal(withNameConflicts(explain(facts), facts.adoption.pods, pods), events),
     ...plan(facts).refused.map(({ pvc: claim, why }) => ({ object: claim, reason: 'cannot-expand', detail: why })),
   ];
 }
@@ -80,7 +80,7 @@ function withRefusal(rows: readonly Explained[], events: StatefulSetInCluster['e
 const UNMADE: ReadonlySet<string> = new Set(['creating', 'missing']);
 
 /** Adds taken names: the controller finds out only from a rejection that another pod has the name, and records no event about it. */
-function withTakenNames(
+function withNameConflicts(
   rows: readonly Explained[],
   { keep, adopt }: SetFacts['adoption']['pods'],
   pods: readonly Readonly<Pod>[],

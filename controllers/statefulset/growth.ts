@@ -25,7 +25,7 @@ export function planGrowth(
 ): GrowthPlan {
   const plan: GrowthPlan = { write: [], refused: [] };
   for (const { pvc, size } of pvcsOfPlaces(rules, pvcs)) {
-    if (!canBeAsked(pvc) || !isSmaller(sizeOf(pvc), size)) continue;
+    if (!isExpandable(pvc) || !isSmaller(sizeOf(pvc), size)) continue;
     const why = obstacle(pvc, classOf);
     const { name = '' } = pvc.metadata;
     if (why === undefined) plan.write.push(withSize(pvc, size));
@@ -57,7 +57,7 @@ function pvcsOfPlaces(rules: Rules, pvcs: readonly Readonly<Pvc>[]): PvcOfPlace[
 }
 
 /** The API server accepts a new size for bound claims only. A claim that is not bound yet is evaluated again when its pod has started. */
-function canBeAsked({ metadata, status }: Readonly<Pvc>): boolean {
+function isExpandable({ metadata, status }: Readonly<Pvc>): boolean {
   return metadata.deletionTimestamp === undefined && status?.phase === 'Bound';
 }
 

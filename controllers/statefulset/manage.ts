@@ -42,7 +42,7 @@ export function planOrdered(facts: SetFacts, slots: Slots): Work {
     }
     if (isUnavailable(slot) || !health.runningReady) {
       // A pod that is deleted needs no claims: a failure to create them must not keep the pod.
-      if (isInTheWay(facts, slot)) groups.push([{ do: 'delete', pod, reason: 'forced' }]);
+      if (blocksUpdate(facts, slot)) groups.push([{ do: 'delete', pod, reason: 'forced' }]);
       else if (health.pending) groups.push(storage(facts, slot));
       return stop(waitsFor(slot));
     }
@@ -63,7 +63,7 @@ export function planOrdered(facts: SetFacts, slots: Slots): Work {
 }
 
 /** With dkc.dev/forced-rollback only: whether a broken outdated pod blocks all others, which upstream lets it do forever. A ready pod needs only time. */
-function isInTheWay({ rules, history, currentRevision }: SetFacts, { revision, health, at }: Slot): boolean {
+function blocksUpdate({ rules, history, currentRevision }: SetFacts, { revision, health, at }: Slot): boolean {
   const { update, optIns, set } = rules;
   if (!optIns.forcedRollback || optIns.paused || optIns.problems.length > 0 || update.type !== 'RollingUpdate') return false;
   // Below the partition the pod would be created again at its old revision, and deleted endlessly. Without `rollingUpdate`, currentReplicas includes the pod.

@@ -60,25 +60,25 @@ export function repairs(facts: SetFacts, slot: Slot): Action[] {
 }
 
 /** Corrects the owners of a pod's claims, so that the garbage collector deletes the claims that should be deleted with the pod or the set. */
-function pvcOwners(facts: SetFacts, slot: Slot, tells: 'all' | 'failures'): Action[] {
-  return ownersOf(facts, slot, { condemned: false, tells });
+function pvcOwners(facts: SetFacts, slot: Slot, eventsFor: 'all' | 'failures'): Action[] {
+  return ownersOf(facts, slot, { condemned: false, eventsFor });
 }
 
 /** The same for a pod without a place (any more): only its deletion is reported. */
 export function condemnedOwners(facts: SetFacts, slot: Slot): Action[] {
-  return ownersOf(facts, slot, { condemned: true, tells: 'nothing' });
+  return ownersOf(facts, slot, { condemned: true, eventsFor: 'nothing' });
 }
 
-type Tells = Extract<Action, { do: 'pvc-owners' }>['tells'];
+type EventsFor = Extract<Action, { do: 'pvc-owners' }>['eventsFor'];
 
 function ownersOf(
   { rules, pvc }: SetFacts,
   { name, ordinal, pod }: Slot,
-  { condemned, tells }: { condemned: boolean; tells: Tells },
+  { condemned, eventsFor }: { condemned: boolean; eventsFor: EventsFor },
 ): Action[] {
   if (rules.claimTemplates.length === 0) return [];
   const { write, conflicting } = planRetention(rules, { podName: name, podUid: pod?.metadata.uid, ordinal, condemned }, pvc);
-  return write.length > 0 || conflicting.length > 0 ? [{ do: 'pvc-owners', pod: name, write, conflicting, tells }] : [];
+  return write.length > 0 || conflicting.length > 0 ? [{ do: 'pvc-owners', pod: name, write, conflicting, eventsFor }] : [];
 }
 
 /** Gives a new claim the owners that it should have. */

@@ -12,7 +12,7 @@ import type { Action, Waits, Work } from './actions.ts';
 import type { Observed, SetFacts } from './observe.ts';
 import { planGrowth } from './growth.ts';
 import { planOrdered, planParallel } from './manage.ts';
-import { isOld, planRecreate, recreateNews, type Unavailability, unavailabilityOf } from './update.ts';
+import { isOld, planRecreate, recreateReport, type Unavailability, unavailabilityOf } from './update.ts';
 import { type Slots, slotsOf } from './places.ts';
 import { refusal } from './rules.ts';
 import { type Counts, countsOf } from './status.ts';
@@ -71,7 +71,7 @@ export function plan(facts: SetFacts): Plan {
     rules.optIns.expandClaims && !terminating ? planGrowth(rules, facts.allPvcs(), facts.storageClass) : { write: [], refused: [] };
   const recreate = terminating ? undefined : planRecreate(facts, slots);
   const work = terminating ? nothing : (recreate ?? workOn(facts, slots));
-  const news = rules.update.type === 'Recreate' && !terminating ? recreateNews(facts, counts, recreate) : undefined;
+  const report = rules.update.type === 'Recreate' && !terminating ? recreateReport(facts, counts, recreate) : undefined;
   const progress = progressOf({
     has: rules.set.status?.conditions ?? [],
     now,
@@ -97,12 +97,13 @@ export function plan(facts: SetFacts): Plan {
     refused: growth.refused,
     warnings: [
       { about: 'claims', events: growth.refused.map(refusal) },
-      { about: 'recreate', events: news?.events ?? [] },
+      { about: 'recreate', events: report?.events ?? [] },
     ],
     counts,
     unavailability: terminating ? undefined : unavailabilityOf(facts, slots),
     // With the deadline annotation, the conditions of `progress` say more.
-    conditions: rules.optIns.progressDeadlineMs === undefined ? [...progress.conditions, ...(news?.conditions ?? [])] : progress.conditions,
+    conditions:
+      rules.optIns.progressDeadlineMs === undefined ? [...progress.conditions, ...(report?.conditions ?? [])] : progress.conditions,
     truncate: terminating ? [] : planTruncation(history, live, rules.historyLimit, statefulSetHistory),
     wakeUps,
   };

@@ -34,7 +34,7 @@ export function countsOf({ history, currentRevision }: SetFacts, { wanted, conde
 }
 
 /** Whether a pod of the current revision is deleted to be updated: it no longer counts as current. */
-export function makesRoom({ currentRevision }: SetFacts, action: Action): boolean {
+export function deletesCurrentPod({ currentRevision }: SetFacts, action: Action): boolean {
   if (action.do !== 'delete' || (action.reason !== 'update' && action.reason !== 'forced')) return false;
   return action.pod.metadata.labels?.[HASH_LABEL] === currentRevision.metadata.name;
 }
@@ -64,7 +64,7 @@ export function planStatus(
 
 /**
  * The status as it should be: it describes the state before the plan was executed, as upstream does.
- * @param removed - number of pods that were deleted since and for which {@link makesRoom} is true: these are subtracted
+ * @param removed - number of pods that were deleted since and for which {@link deletesCurrentPod} is true: these are subtracted
  */
 export function statusOf(
   { rules, history, currentRevision }: SetFacts,

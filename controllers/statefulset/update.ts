@@ -16,8 +16,8 @@ export interface Update {
 
 const nothing: Update = { actions: [], waits: undefined };
 
-/** Outdated pods to delete; their places are filled once they are gone. @param gone - pods that this reconcile deletes already */
-export function planUpdate(facts: SetFacts, slots: Slots, gone: ReadonlySet<Readonly<Pod>>): Update {
+/** Outdated pods to delete; their places are filled once they are gone. @param deleted - pods that this reconcile deletes already */
+export function planUpdate(facts: SetFacts, slots: Slots, deleted: ReadonlySet<Readonly<Pod>>): Update {
   const { update, optIns } = facts.rules;
   if (update.type !== 'RollingUpdate') return nothing;
   const { partition = 0 } = update;
@@ -27,7 +27,7 @@ export function planUpdate(facts: SetFacts, slots: Slots, gone: ReadonlySet<Read
   const places = listed
     .filter(({ at }) => at >= partition)
     .toReversed()
-    .map((slot) => (slot.pod !== undefined && gone.has(slot.pod) ? { ...slot, health: { ...slot.health, terminating: true } } : slot));
+    .map((slot) => (slot.pod !== undefined && deleted.has(slot.pod) ? { ...slot, health: { ...slot.health, terminating: true } } : slot));
   const old = places.filter((slot) => isOld(facts, slot));
   if (old.length === 0) return nothing;
   if (optIns.paused || optIns.problems.length > 0) {
@@ -35,7 +35,7 @@ export function planUpdate(facts: SetFacts, slots: Slots, gone: ReadonlySet<Read
     return { actions: [], waits: { object: old[0]?.name ?? '', reason: 'paused', detail: `of an old revision; ${why}` } };
   }
   if (update.maxUnavailable === undefined) return oneByOne(facts, places);
-  const budget = Math.max(0, budgetOf(facts) - unavailableOf(slots, gone));
+  const budget = Math.max(0, budgetOf(facts) - unavailableOf(slots, deleted));
   return facts.rules.parallel ? manyAtOnce(facts, places, budget) : manyInOrder(facts, places, budget);
 }
 
@@ -71,8 +71,8 @@ function chosen(slots: readonly Slot[], places: readonly Slot[]): Update {
 }
 
 /** Places without an available pod, those below the partition too. */
-function unavailableOf({ wanted, unlisted }: Slots, gone: ReadonlySet<Readonly<Pod>>): number {
-  const is = (slot: Slot): boolean => isUnavailable(slot) || (slot.pod !== undefined && gone.has(slot.pod));
+function unavailableOf({ wanted, unlisted }: Slots, deleted: ReadonlySet<Readonly<Pod>>): number {
+  const is = (slot: Slot): boolean => isUnavailable(slot) || (slot.pod !== undefined && deleted.has(slot.pod));
   return wanted.filter(is).length + (unlisted?.count ?? 0);
 }
 
@@ -129,7 +129,7 @@ const messages = {
 };
 
 /** What users see of a set with the strategy Recreate. */
-interface RecreateNews {
+interface RecreateReport {
   /** `Progressing`, or none before there is anything to report. */
   conditions: readonly Condition[];
   events: readonly SetEvent[];
@@ -146,7 +146,7 @@ interface RecreateNews {
  * @param work - what {@link planRecreate} plans
  * @see https://kep.k8s.io/3541
  */
-export function recreateNews({ rules, now }: Pick<SetFacts, 'rules' | 'now'>, counts: Counts, work: Work | undefined): RecreateNews {
+export function recreateReport({ rules, now }: Pick<SetFacts, 'rules' | 'now'>, counts: Counts, work: Work | undefined): RecreateReport {
   const before = rules.set.status?.conditions?.find(
     ({ type, reason }) => type === 'Progressing' && (reason === IN_PROGRESS || reason === COMPLETE),
   );

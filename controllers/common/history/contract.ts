@@ -50,7 +50,7 @@ export const daemonSetHistory: HistoryRules = {
 
 export const statefulSetHistory: HistoryRules = {
   hashLabel: 'controller.kubernetes.io/hash',
-  hash: wordHash,
+  hash: safeHash,
   podsCarry: 'name',
   dedup: false,
   collisions: 'returned',
@@ -111,7 +111,7 @@ export function contentHash(data: unknown, collisionCount?: number): string {
  * @param data - exactly as the server returned it: dropping a null changes the hash
  * @param collisionCount - @default 0, which is hashed too
  */
-export function wordHash(data: unknown, collisionCount = 0): string {
+export function safeHash(data: unknown, collisionCount = 0): string {
   let hash = BASIS;
   const bytes = Buffer.from(goJson(data) + String(collisionCount));
   for (let at = 0; at < bytes.length; at++) hash = Math.imul(hash, PRIME) ^ (bytes[at] ?? 0);

@@ -41,7 +41,7 @@ export async function createRevision(
   let count = collisionCount;
   for (let next = revision; ;) {
     try {
-      return { revision: await createOrTake(by, next, signal), collisionCount: count };
+      return { revision: await createOrAdopt(by, next, signal), collisionCount: count };
     } catch (error) {
       if (!(error instanceof NameTaken)) throw error;
       if (write) {
@@ -61,7 +61,7 @@ class NameTaken extends Error {
   override name = 'NameTaken';
 }
 
-async function createOrTake({ client, owner, wrote }: Creator, revision: Revision, signal: AbortSignal): Promise<Revision> {
+async function createOrAdopt({ client, owner, wrote }: Creator, revision: Revision, signal: AbortSignal): Promise<Revision> {
   try {
     const made = await client.create<Revision>(controllerRevisions, inGoJson(revision), { signal });
     wrote?.(controllerRevisions, made);

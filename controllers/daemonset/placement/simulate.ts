@@ -135,9 +135,9 @@ export type Failure =
   | { failed: 'disk-conflict' | 'volume-zone' | 'volume-count' | 'memory-pressure' | 'disk-pressure' }
   | { failed: 'resource'; resource: string; requested: bigint; used: bigint; capacity: bigint }
   | { failed: 'pod-affinity' | 'service-affinity' }
-  | { failed: 'other'; says: string };
+  | { failed: 'other'; message: string };
 
-const words = {
+const messages = {
   'node-selector': "node(s) didn't match node selector",
   'host-name': "node(s) didn't match the requested hostname",
   'label-presence': "node(s) didn't have the requested labels",
@@ -153,9 +153,9 @@ const words = {
 } as const satisfies Record<Exclude<Failure['failed'], 'resource' | 'other'>, string>;
 
 /** The message that kube-scheduler had for the failure. */
-export function wordsOf(failure: Failure): string {
-  if (failure.failed === 'other') return failure.says;
-  if (failure.failed !== 'resource') return words[failure.failed];
+export function failureMessage(failure: Failure): string {
+  if (failure.failed === 'other') return failure.message;
+  if (failure.failed !== 'resource') return messages[failure.failed];
   const { resource, requested, used, capacity } = failure;
   return `Node didn't have enough resource: ${resource}, requested: ${requested}, used: ${used}, capacity: ${capacity}`;
 }

@@ -5,7 +5,7 @@ import { nameOf } from '../pods.ts';
 import type { Rules } from '../rules.ts';
 import type { Pod } from '../../common/types.ts';
 import { type Decide, type Decision, fits } from './node-decision.ts';
-import { wordsOf, type Failure, simulate, type Situation } from './simulate.ts';
+import { failureMessage, type Failure, simulate, type Situation } from './simulate.ts';
 
 /** The result of failures, where the controller itself places pods. */
 export interface PredicateResult {
@@ -57,25 +57,25 @@ export function evaluatePredicates(failures: readonly Failure[]): PredicateResul
       case 'memory-pressure':
       case 'disk-pressure':
         result.schedule = false;
-        failedPlacement.push(wordsOf(failure));
+        failedPlacement.push(failureMessage(failure));
         break;
       case 'resource':
         short = failure;
         break;
       case 'pod-affinity':
       case 'service-affinity': {
-        const error = `unexpected reason: DaemonSet Predicates should not return reason ${wordsOf(failure)}`;
+        const error = `unexpected reason: DaemonSet Predicates should not return reason ${failureMessage(failure)}`;
         return Object.assign(result, never, { error });
       }
       case 'other':
         Object.assign(result, never);
-        failedPlacement.push(wordsOf(failure));
+        failedPlacement.push(failureMessage(failure));
         break;
     }
   }
   if (short !== undefined && result.schedule) {
     result.schedule = false;
-    failedPlacement.push(wordsOf(short));
+    failedPlacement.push(failureMessage(short));
   }
   return result;
 }
@@ -90,7 +90,7 @@ export function decideAndSimulate(situation: Situation): Decision {
 }
 
 /** Decides where the controller places pods. Leaves out the set's own pods, whose requests and ports would conflict with the new one. */
-export function decideByRoom({ template, tolerations, critical, set }: Rules, pods: Pick<Informer<Pod>, 'indexed'>): Decide {
+export function decideByFit({ template, tolerations, critical, set }: Rules, pods: Pick<Informer<Pod>, 'indexed'>): Decide {
   return (node) => {
     const others = pods.indexed(ON_NODE, nameOf(node)).filter((pod) => !isControlledBy(pod, set));
     return decideAndSimulate({ template, tolerations, node, others, critical });

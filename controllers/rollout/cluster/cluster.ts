@@ -31,7 +31,7 @@ export class Cluster {
   readonly #namespace: string;
   readonly #clock: Pick<Clock, 'monotonic'>;
   readonly #unavailable = new Set<string>();
-  readonly #read: { record: Readonly<object> | undefined; says: ClusterRecord } = { record: undefined, says: readRecord({}) };
+  readonly #read: { record: Readonly<object> | undefined; content: ClusterRecord } = { record: undefined, content: readRecord({}) };
   #changed: Set<string> | undefined;
   readonly #touches: KnownTouches;
   #last: { most: number; unavailable: number } = { most: 0, unavailable: 0 };
@@ -115,8 +115,8 @@ export class Cluster {
 
   #recordIn(configMaps: Pick<Caches['configMaps'], 'get'>): ClusterRecord {
     const record = configMaps.get(`${this.#namespace}/${RECORD}`);
-    if (record !== this.#read.record) Object.assign(this.#read, { record, says: readRecord(record ?? {}) });
-    return this.#read.says;
+    if (record !== this.#read.record) Object.assign(this.#read, { record, content: readRecord(record ?? {}) });
+    return this.#read.content;
   }
 
   #pending(touches: readonly ClusterTouch[], view: (name: string) => RolloutNode | undefined): ReadonlyMap<string, ClusterTouch> {

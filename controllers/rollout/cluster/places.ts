@@ -41,9 +41,9 @@ export interface ClusterFacts {
 }
 
 /** How often a rollout that waits for a place is reconciled, in ms, besides changes of nodes. */
-const LOOK_AGAIN_MS: Millis = 30_000;
+const RECHECK_MS: Millis = 30_000;
 
-export const placeWakeUp: WakeUp = { requeueAfter: LOOK_AGAIN_MS, why: 'the limit of --rollout-max-unavailable' };
+export const placeWakeUp: WakeUp = { requeueAfter: RECHECK_MS, why: 'the limit of --rollout-max-unavailable' };
 
 type Of = ClusterFacts | undefined;
 
@@ -68,7 +68,8 @@ export function placesFor(cluster: Of, places: number): (node: string) => boolea
 }
 
 /** How many more touches fit into the record. */
-export const recordsLeft = (cluster: Of): number => (cluster === undefined ? Infinity : Math.max(0, MAX_RECORDED - cluster.pending.size));
+export const remainingRecords = (cluster: Of): number =>
+  cluster === undefined ? Infinity : Math.max(0, MAX_RECORDED - cluster.pending.size);
 
 /** Why a rollout waits, without numbers that change with every node. */
 export function whyNoPlace({ budget, most, size, unavailable, ahead }: ClusterFacts): string {
@@ -110,26 +111,26 @@ interface InLine {
 export class Turns {
   readonly #since: Millis;
   /** The result and time of the last reconcile of each. */
-  readonly #looks = new Map<Key, { waits: boolean; at: Millis }>();
+  readonly #reconciles = new Map<Key, { waits: boolean; at: Millis }>();
 
   /** @param now - monotonic, as all times here */
   constructor(now: Millis) {
     this.#since = now;
   }
 
-  said(rollout: Key, waits: boolean, now: Millis): void {
-    this.#looks.set(rollout, { waits, at: now });
+  reconciled(rollout: Key, waits: boolean, now: Millis): void {
+    this.#reconciles.set(rollout, { waits, at: now });
   }
 
   forget(rollout: Key): void {
-    this.#looks.delete(rollout);
+    this.#reconciles.delete(rollout);
   }
 
   /** Rollouts before this one in the queue, in order. @param all - every rollout, including this one */
   ahead(rollout: Key, now: Millis, all: readonly InLine[]): Key[] {
     const isInLine = ({ key, waits }: InLine): boolean => {
-      const look = this.#looks.get(key) ?? { waits, at: this.#since };
-      return key === rollout || (look.waits && now - look.at <= STALE_MS);
+      const last = this.#reconciles.get(key) ?? { waits, at: this.#since };
+      return key === rollout || (last.waits && now - last.at <= STALE_MS);
     };
     const order = all.filter(isInLine).toSorted((a, b) => a.servedAt - b.servedAt || (a.key < b.key ? -1 : 1));
     const own = order.findIndex(({ key }) => key === rollout);
@@ -138,7 +139,7 @@ export class Turns {
 
   /** Rollouts that may get the next free place, as far as this process knows. */
   get waiting(): Key[] {
-    return [...this.#looks].filter(([, { waits }]) => waits).map(([key]) => key);
+    return [...this.#reconciles].filter(([, { waits }]) => waits).map(([key]) => key);
   }
 }
 

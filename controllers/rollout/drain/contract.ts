@@ -103,6 +103,6 @@ export type DrainOutcome = { requeueAfterMs: Millis | undefined } & (
   | { result: 'conflict' }
   /** The Node is gone. */
   | { result: 'gone' }
-  /** `gone`: pods that do not exist any more. `skipped`: pods that were not tried, because the server is not reachable. */
-  | { result: 'evicted'; evicted: readonly PodRef[]; gone: readonly PodRef[]; refused: readonly RefusedPod[]; skipped: number }
+  /** `deleted`: pods that do not exist any more. `skipped`: pods that were not tried, because the server is not reachable. */
+  | { result: 'evicted'; evicted: readonly PodRef[]; deleted: readonly PodRef[]; refused: readonly RefusedPod[]; skipped: number }
 );

@@ -85,8 +85,8 @@ async function discover(client: Pick<Client, 'raw'>, signal: AbortSignal): Promi
 /** The causes of the error name the budget; other errors say everything in the message. */
 function refusal(error: ApiError): string {
   const causes = Array.isArray(error.details?.causes) ? error.details.causes : [];
-  const said = causes.flatMap(({ message }) => (typeof message === 'string' && message !== '' ? [message] : []));
-  return isTooManyRequests(error) && said.length > 0 ? said.join('; ') : `${error.code} ${error.serverMessage || error.reason}`;
+  const messages = causes.flatMap(({ message }) => (typeof message === 'string' && message !== '' ? [message] : []));
+  return isTooManyRequests(error) && messages.length > 0 ? messages.join('; ') : `${error.code} ${error.serverMessage || error.reason}`;
 }
 
 function retryAfter(error: ApiError): Millis {

@@ -80,15 +80,15 @@ async function evict(step: Extract<DrainStep, { do: 'evict' }>, world: DrainWorl
     largest: MAX_EVICTIONS_AT_ONCE,
     signal,
   });
-  const [evicted, gone, refused]: [PodRef[], PodRef[], RefusedPod[]] = [[], [], []];
+  const [evicted, deleted, refused]: [PodRef[], PodRef[], RefusedPod[]] = [[], [], []];
   for (const { item, value } of done) {
     if (value.pod === 'refused') refused.push({ ...item, why: value.why });
-    else (value.pod === 'gone' ? gone : evicted).push(item);
+    else (value.pod === 'gone' ? deleted : evicted).push(item);
     if (value.pod === 'refused') backoff.hold(item.uid, value.retryAfterMs, value.why);
     else backoff.hold(item.uid, POLL_MS, 'it was evicted and is not terminating yet');
   }
   // The backoff has the results so far: the next plan continues with the other pods.
   for (const { error } of failed) throw error;
   signal.throwIfAborted();
-  return { result: 'evicted', evicted, gone, refused, skipped: skipped.length, requeueAfterMs: POLL_MS };
+  return { result: 'evicted', evicted, deleted, refused, skipped: skipped.length, requeueAfterMs: POLL_MS };
 }

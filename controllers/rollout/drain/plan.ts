@@ -35,7 +35,7 @@ export function planDrain(input: DrainInput): DrainStep {
     const why = `rollout ${printOwner(record.owner)} is draining the node`;
     return { do: 'wait', why, isHeld: true, requeueAfterMs: POLL_MS };
   }
-  const left = podsLeft(input, record?.startedAt);
+  const left = remainingPods(input, record?.startedAt);
   if (record === undefined) return blocked(left) ?? patch(node, 'cordon', cordonPatch(node, owner, now));
   const { startedAt } = record;
   // After the clock was set, the drain would last too long or too short.
@@ -67,10 +67,10 @@ export function planGiveBack(node: Readonly<Node>, owner: DrainOwner, now: Milli
 }
 
 /** Pods that keep the node from being drained. */
-type PodLeft = Exclude<PodDecision, { pod: 'leave' }>;
+type RemainingPod = Exclude<PodDecision, { pod: 'leave' }>;
 
-function podsLeft({ node, pods, policy, now }: DrainInput, startedAt: Millis | undefined): PodLeft[] {
-  const left: PodLeft[] = [];
+function remainingPods({ node, pods, policy, now }: DrainInput, startedAt: Millis | undefined): RemainingPod[] {
+  const left: RemainingPod[] = [];
   for (const pod of pods) {
     if (pod.spec?.nodeName !== node.metadata.name) continue;
     const decision = decidePod(pod, policy, startedAt, now);
@@ -79,13 +79,13 @@ function podsLeft({ node, pods, policy, now }: DrainInput, startedAt: Millis | u
   return left.toSorted((a, b) => compare(nameOf(a.ref), nameOf(b.ref)));
 }
 
-function blocked(left: readonly PodLeft[]): DrainStep | undefined {
+function blocked(left: readonly RemainingPod[]): DrainStep | undefined {
   const blocks = left.filter((one) => one.pod === 'block');
   if (blocks.length === 0) return undefined;
   return { do: 'failed', reason: 'Blocked', why: named(blocks.map(({ ref, why }) => `${nameOf(ref)} ${why}`)) };
 }
 
-function evictions(left: readonly PodLeft[], input: DrainInput, leftMs: Millis): DrainStep {
+function evictions(left: readonly RemainingPod[], input: DrainInput, leftMs: Millis): DrainStep {
   const heldMs = (uid: string): Millis => input.heldBack?.(uid)?.leftMs ?? 0;
   const pods = left.filter(({ pod, ref }) => pod === 'evict' && heldMs(ref.uid) <= 0).map(({ ref }) => ref);
   const { gracePeriodSeconds } = input.policy;
@@ -95,8 +95,8 @@ function evictions(left: readonly PodLeft[], input: DrainInput, leftMs: Millis):
   return { do: 'wait', why: waitsFor(left, input), isHeld, requeueAfterMs: Math.max(1, Math.min(leftMs, POLL_MS, ...retries)) };
 }
 
-function waitsFor(left: readonly PodLeft[], { heldBack }: DrainInput): string {
-  const say = (one: PodLeft): string => {
+function waitsFor(left: readonly RemainingPod[], { heldBack }: DrainInput): string {
+  const say = (one: RemainingPod): string => {
     const name = nameOf(one.ref);
     if (one.pod === 'block') return `${name} ${one.why}`;
     if (one.pod === 'evict') return `${name} is not evicted: ${clip(heldBack?.(one.ref.uid)?.why ?? 'not tried yet')}`;
@@ -107,7 +107,7 @@ function waitsFor(left: readonly PodLeft[], { heldBack }: DrainInput): string {
 }
 
 /** Pods that a user can do something about come first. */
-const rank = (one: PodLeft): number => (one.pod !== 'terminating' ? 0 : one.overdueMs > 0 ? 1 : 2);
+const rank = (one: RemainingPod): number => (one.pod !== 'terminating' ? 0 : one.overdueMs > 0 ? 1 : 2);
 
 function named(texts: readonly string[]): string {
   const more = texts.length - MAX_NAMED;

@@ -37,7 +37,7 @@ async function checkGate(gate: Gate, context: GateContext, signal: AbortSignal):
   using deadline = new Deadline(context.clock, GATE_TIMEOUT_MS, signal);
   let reading: Reading;
   try {
-    reading = await ask(gate, context, deadline.signal);
+    reading = await readGate(gate, context, deadline.signal);
   } catch (error) {
     const why = deadline.signal.reason instanceof DeadlineError ? 'no answer within 10 s' : failure(error);
     reading = { ok: false, why: `${target(gate)}: ${why}` };
@@ -46,14 +46,14 @@ async function checkGate(gate: Gate, context: GateContext, signal: AbortSignal):
   return { name: gate.name, ok: reading.ok, why: boundedWhy(reading.why) };
 }
 
-async function ask({ prometheus, alerts, object }: Gate, { client, http, kinds }: GateContext, signal: AbortSignal): Promise<Reading> {
+async function readGate({ prometheus, alerts, object }: Gate, { client, http, kinds }: GateContext, signal: AbortSignal): Promise<Reading> {
   if (prometheus !== undefined) return readPrometheus(await http(queryUrl(prometheus), signal), prometheus.expect);
   if (alerts !== undefined) return readAlerts(await http(queryUrl({ url: alerts.url, query: alertsQuery(alerts) }), signal));
-  if (object !== undefined) return askObject(object, client, kinds, signal);
+  if (object !== undefined) return readObjectGate(object, client, kinds, signal);
   return { ok: false, why: 'the gate has neither prometheus nor alerts nor object' };
 }
 
-async function askObject(gate: ObjectGate, client: GateContext['client'], kinds: Kinds, signal: AbortSignal): Promise<Reading> {
+async function readObjectGate(gate: ObjectGate, client: GateContext['client'], kinds: Kinds, signal: AbortSignal): Promise<Reading> {
   const { apiVersion, kind, namespace, name } = gate;
   const resource = await kinds.find(client, apiVersion, kind, signal);
   if (resource === undefined) return { ok: false, why: `the API server does not serve ${kind} in ${apiVersion}` };

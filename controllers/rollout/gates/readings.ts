@@ -90,17 +90,18 @@ function dataOf(answer: HttpAnswer): Data | Reading {
   if (answer.status === 401 || answer.status === 403) return notLetIn(answer);
   const body = parse(answer.text);
   if (body === undefined) return notPrometheus(answer);
-  if (body['status'] === 'error') return no(`the query failed: ${excerpt(said(body['errorType']), 40)}: ${excerpt(said(body['error']))}`);
+  if (body['status'] === 'error')
+    return no(`the query failed: ${excerpt(stringOf(body['errorType']), 40)}: ${excerpt(stringOf(body['error']))}`);
   const data = body['data'];
   if (body['status'] !== 'success' || answer.status !== 200 || !isJsonObject(data)) return notPrometheus(answer);
   const warnings = body['warnings'];
-  if (Array.isArray(warnings) && warnings.length > 0) return no(`the result may be incomplete: ${excerpt(said(warnings[0]))}`);
+  if (Array.isArray(warnings) && warnings.length > 0) return no(`the result may be incomplete: ${excerpt(stringOf(warnings[0]))}`);
   // VictoriaMetrics sets this when some of its storage nodes did not contribute to the answer.
   if (body['isPartial'] === true) return no('the result may be incomplete: the server says that it is partial');
   return { resultType: data['resultType'], result: data['result'] };
 }
 
-const said = (value: unknown): string => (typeof value === 'string' ? value : '');
+const stringOf = (value: unknown): string => (typeof value === 'string' ? value : '');
 
 function parse(text: string): Record<string, unknown> | undefined {
   try {

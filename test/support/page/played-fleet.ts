@@ -69,7 +69,7 @@ export class PlayedFleet {
     const details = new NodeDetails(this.caches.configMaps);
     const history = new NodeEvents({ list: async (_, query) => this.#eventsFor(query?.fieldSelector ?? '') }, clock);
     this.detail = async (name) => {
-      const looked = this.picture.look(name);
+      const looked = this.picture.nodeDetailInput(name);
       return looked && details.of(looked, await history.of(name));
     };
     for (const [rollout, name, number] of [

@@ -18,14 +18,14 @@ test('people are told what is new with all that is so, and nothing at looks at w
   };
   const looks = [[], ['x'], ['x'], ['x', 'y'], ['y'], [], ['y']].map((messages) => {
     heard.length = 0;
-    recordNewEvents({ events, set, resource: daemonSets }, told(...messages), (text) => news.is('a', text));
+    recordNewEvents({ events, set, resource: daemonSets }, told(...messages), (text) => news.isNew('a', text));
     return [...heard];
   });
   const [x, y] = ['Warning Bad x DaemonSet', 'Warning Bad y DaemonSet'];
   assert.deepEqual(looks, [[], [x], [], [x, y], [y], [], [y]]);
-  assert.equal(news.is('b', 'y'), true, 'of another set it is news');
+  assert.equal(news.isNew('b', 'y'), true, 'of another set it is news');
   news.forget('a');
-  assert.equal(news.is('a', 'y'), true, 'of a set that is gone nothing is known');
+  assert.equal(news.isNew('a', 'y'), true, 'of a set that is gone nothing is known');
 });
 
 test('an exception while deciding is told to the author of the set, and thrown', () => {

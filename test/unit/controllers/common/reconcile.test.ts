@@ -49,5 +49,5 @@ test('what is noted of a set that is deleted while it is reconciled is forgotten
   };
   await reconcileSet('a/web', by as unknown as Parameters<typeof reconcileSet>[1], new AbortController().signal);
   assert.equal(memory.of({ set }).statusHeldMs('idle'), 0);
-  assert.equal(memory.isNews(set, 'b', 'claims'), true);
+  assert.equal(memory.isNewText(set, 'b', 'claims'), true);
 });

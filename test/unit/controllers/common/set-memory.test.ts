@@ -4,7 +4,7 @@ import { PodBackoff, SetMemory } from '../../../../controllers/common/set-memory
 import { type Rules, rulesOf } from '../../../../controllers/daemonset/rules.ts';
 import { FakeClock } from '../../../support/fake-clock.ts';
 import { daemonSet } from '../daemonset/notation.ts';
-import { paceStatus, reaches, type StatusNews } from '../../../../controllers/common/status.ts';
+import { paceStatus, reaches, type StatusDiff } from '../../../../controllers/common/status.ts';
 
 function rules(generation = 2, uid = 'ds-uid'): Rules {
   const set = daemonSet();
@@ -47,7 +47,7 @@ test('nothing is known of a set that is gone', () => {
   remembered.failed(rules(), 'a');
   remembered.hold(rules());
   remembered.statusWritten(rules());
-  remembered.isNews(rules().set, 'x');
+  remembered.isNewText(rules().set, 'x');
   remembered.notFound(rules());
   assert.ok(remembered.outcomeIfNotFound(rules().set));
   assert.equal(remembered.outcomeIfNotFound(rules(2, 'another').set), undefined);
@@ -55,7 +55,7 @@ test('nothing is known of a set that is gone', () => {
   assert.equal(remembered.outcomeIfNotFound(rules().set), undefined);
   const memory = remembered.of(rules());
   assert.deepEqual([memory.backoffMs('a'), memory.creationsHeldMs, memory.statusHeldMs('busy')], [0, 0, 0]);
-  assert.equal(remembered.isNews(rules().set, 'x'), true);
+  assert.equal(remembered.isNewText(rules().set, 'x'), true);
 });
 
 /** Fails again and again, each time as soon as it may. @returns how long each had to stay, in s */
@@ -104,8 +104,8 @@ test('idle places are forgotten, those in use are not', async () => {
   assert.equal(backoff.left('c'), 4_000);
 });
 
-const numbers: StatusNews = { change: 'numbers', reached: false, busy: false };
-const cases: { why: string; news: StatusNews; after: number; is: 'written' | 'left' | number }[] = [
+const numbers: StatusDiff = { change: 'numbers', reached: false, busy: false };
+const cases: { why: string; news: StatusDiff; after: number; is: 'written' | 'left' | number }[] = [
   { why: 'nothing changes', news: { ...numbers, change: 'nothing', reached: true }, after: 9_999, is: 'left' },
   { why: 'more than numbers changes', news: { ...numbers, change: 'more', busy: true }, after: 0, is: 'written' },
   { why: 'numbers change just after a write', news: numbers, after: 1, is: 99 },

@@ -127,16 +127,16 @@ test('rollouts wait in a line: whose last place is the longest ago is the first,
   let waits = false;
   const ahead = (rollout: string, at: number): string =>
     turns.ahead(rollout, at, Object.entries(served).map(([key, servedAt]) => ({ key, servedAt, waits }))).join(' '); // prettier-ignore
-  for (const name of Object.keys(served)) turns.said(name, true, 0);
+  for (const name of Object.keys(served)) turns.reconciled(name, true, 0);
   assert.deepEqual([ahead('api', 0), ahead('db', 0), ahead('web', 0)], ['', 'api', 'api db']);
   served['api'] = 1_000;
   assert.deepEqual([ahead('db', 1_000), ahead('web', 1_000), ahead('api', 1_000)], ['', 'db', 'db web']);
   // Another process gave it a place.
   served['db'] = 2_000;
   assert.deepEqual([ahead('web', 2_000), ahead('api', 2_000), ahead('db', 2_000)], ['', 'web', 'web api']);
-  turns.said('web', false, 3_000);
+  turns.reconciled('web', false, 3_000);
   assert.deepEqual([ahead('api', 3_000), ahead('db', 3_000), turns.waiting], ['', 'api', ['api', 'db']]);
-  turns.said('db', true, 100_000);
+  turns.reconciled('db', true, 100_000);
   assert.equal(ahead('db', 100_000), '');
   // A status counts for a while, as long as this process has not looked.
   waits = true;

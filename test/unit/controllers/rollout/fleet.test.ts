@@ -56,7 +56,7 @@ test('a large fleet beside hundreds of older rollouts is matched with them once,
   };
   // A node that comes once another one has gone is no conflict for that one's sake, also when that one comes again, or goes over to another rollout.
   stores.nodes.delete('node-7');
-  fleets.gone('node-7');
+  fleets.nodeDeleted('node-7');
   const left = { count: 600, nodes: 'fresh, node-0, node-1, node-10, node-100 and 595 more', holders: 'b' };
   assert.deepEqual(come('fresh', 'x'), [{ count: 0, nodes: '', holders: '' }, left]);
   const more = { count: 601, nodes: left.nodes.replace('595', '596') };

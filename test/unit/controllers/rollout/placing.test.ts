@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { Course, Placer } from '../../../../controllers/rollout/placing.ts';
+import type { PlacementContext, Placer } from '../../../../controllers/rollout/placing.ts';
 import { inOrder } from '../../../../controllers/rollout/grouping.ts';
 import { Fleet } from '../../../../controllers/rollout/fleet.ts';
 import { bounded, cut, MAX_MESSAGE } from '../../../../controllers/rollout/text.ts';
 import { nodeConfigs } from '../../../../agent/status/node-config.ts';
 import { statusErrors } from '../../../../agent/status/node-config-state.ts';
-import { type RolloutNode, standingOf } from '../../../../controllers/rollout/node.ts';
+import { type RolloutNode, rolloutState } from '../../../../controllers/rollout/node.ts';
 import { nodes } from '../../../../kube/api/object.ts';
 import { approve, fleetOf, type Node, nodesOf, patchNode, type FleetWorld } from '../../../support/fleet/fleet-world.ts';
 
@@ -98,7 +98,7 @@ test('a node on its way back to its local config is waited for until the deadlin
   const before = { namespace: 'dkc-system', name: 'web', uid: 'u', resourceVersion: '1', kubeletConfigKey: 'kubelet' };
   const node = { carrier: 'node', reports: true, isBehind: false, error: statusErrors.failedTrial, assigned: before, active: null, lastKnownGood: null, assignedAt, ready: true } as unknown as RolloutNode; // prettier-ignore
   const standing = (wanted: RolloutNode['wanted']) =>
-    standingOf({ ...node, wanted }, wanted, { deadlineMs: 300_000, now, triedAgain: undefined });
+    rolloutState({ ...node, wanted }, wanted, { deadlineMs: 300_000, now, retryAttempt: undefined });
   assert.equal(standing(before).at, 'failed');
   assert.deepEqual(standing(null), { at: 'in-flight', why: statusErrors.failedTrial, failsAt: Date.parse('2026-03-01T00:13:00Z') });
 });
@@ -109,9 +109,9 @@ test('nodes of a large fleet are placed in several looks, those that change mean
   let placed = 0;
   const place: Placer = (node) => {
     placed += 1;
-    return { node, standing: { at: 'waiting' }, groups: ['left'], failsAt: Infinity, isUnavailable: false };
+    return { node, state: { at: 'waiting' }, groups: ['left'], failsAt: Infinity, isUnavailable: false };
   };
-  const course = { key: 'a', now: 0, drains: new Map(), pending: new Map(), rules: { uid: 'b' } } as unknown as Course;
+  const course = { key: 'a', now: 0, drains: new Map(), pending: new Map(), rules: { uid: 'b' } } as unknown as PlacementContext;
   const fleet = new Fleet(Array.from({ length: 2_500 }, (_, at) => nodeOf(at)));
   const look = (at = course) => {
     placed = 0;

@@ -15,7 +15,7 @@ test(`${RUNS} random runs: budgets hold at every write, what is good completes, 
 test('the wall clock tells what it jumped over, and what of that it goes through after all', () => {
   const clock = new FakeClock('2026-03-01T12:00:00Z');
   const gaps = new ClockGaps(clock);
-  const said = (): string => gaps.look().map(({ from, to }) => `${rfc3339(from).slice(11, 16)}-${rfc3339(to).slice(11, 16)}`).join(' '); // prettier-ignore
+  const said = (): string => gaps.measure().map(({ from, to }) => `${rfc3339(from).slice(11, 16)}-${rfc3339(to).slice(11, 16)}`).join(' '); // prettier-ignore
   const cases: [ms: number, gaps: string][] = [
     [20_000, ''],
     [3_600_000, '12:00-13:00'],

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { plan } from '../../../../controllers/statefulset/plan.ts';
-import { makesRoom, statusOf } from '../../../../controllers/statefulset/status.ts';
+import { deletesCurrentPod, statusOf } from '../../../../controllers/statefulset/status.ts';
 import { factsOf, type Situation } from './notation.ts';
 
 /** What may be at an ordinal, as in notation.ts; '' is nothing. Of what has failed or goes the revision does not matter. */
@@ -25,7 +25,7 @@ function decided(pods: readonly Kind[], replicas: number, options: Options): Cal
     else if (action.do === 'create') calls[action.slot.ordinal] = 'create';
     else throw new Error(`nobody expects ${action.do}`);
   // As many as were deleted may be counted out: any of the calls may fail.
-  for (let removed = 0; removed <= actions.filter((action) => makesRoom(facts, action)).length; removed++) {
+  for (let removed = 0; removed <= actions.filter((action) => deletesCurrentPod(facts, action)).length; removed++) {
     const { replicas: all, readyReplicas = 0, currentReplicas = 0, updatedReplicas = 0 } = statusOf(facts, todo, removed);
     const counts = [readyReplicas, currentReplicas, updatedReplicas];
     assert.ok(Math.min(...counts) >= 0 && Math.max(...counts) <= all, `${text}: the status cannot be`);

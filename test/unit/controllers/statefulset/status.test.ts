@@ -2,7 +2,7 @@ import type { StatefulSetStatus } from 'kubernetes-types/apps/v1.js';
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { plan } from '../../../../controllers/statefulset/plan.ts';
-import { makesRoom, statusChange, statusOf } from '../../../../controllers/statefulset/status.ts';
+import { deletesCurrentPod, statusChange, statusOf } from '../../../../controllers/statefulset/status.ts';
 import { factsOf, numbersOf, type Situation } from './notation.ts';
 
 function statusFor(situation: Situation, removed = 0): StatefulSetStatus {
@@ -55,7 +55,7 @@ for (const [why, situation, rooms] of [
   test(`pods that make room for others: ${why}`, () => {
     const facts = factsOf(situation);
     const actions = plan(facts).groups.flat();
-    assert.deepEqual([actions.length, actions.filter((action) => makesRoom(facts, action)).length], [1, rooms]);
+    assert.deepEqual([actions.length, actions.filter((action) => deletesCurrentPod(facts, action)).length], [1, rooms]);
   });
 
 test('the status keeps conditions of others, and the count of collisions', () => {

@@ -5,7 +5,7 @@ import {
   type HistoryFacts,
   type Revision,
   statefulSetHistory,
-  wordHash,
+  safeHash,
 } from '../../../../../controllers/common/history/contract.ts';
 import { executeHistory, executeTruncation } from '../../../../../controllers/common/history/execute.ts';
 import { revisionData } from '../../../../../controllers/common/history/revision.ts';
@@ -158,7 +158,7 @@ for (const { why, change } of collisions) {
 }
 
 /** The hash of what the set has now. */
-const hashOf = (at: HistoryScene, count?: number): string => wordHash(revisionData(at.set.spec.template), count);
+const hashOf = (at: HistoryScene, count?: number): string => safeHash(revisionData(at.set.spec.template), count);
 
 /** The facts without the revisions: of a cache that has not seen them. */
 const unlisted = (at: HistoryScene): HistoryFacts => ({ ...at.facts(), revisions: [] });

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import * as fc from 'fast-check';
-import { contentHash, HASH_LABEL, statefulSetHistory, wordHash } from '../../../../../controllers/common/history/contract.ts';
+import { contentHash, HASH_LABEL, statefulSetHistory, safeHash } from '../../../../../controllers/common/history/contract.ts';
 import { currentRevision, planHistory, planTruncation } from '../../../../../controllers/common/history/plan.ts';
 import { deepFreeze } from '../../../../../kube/cache/sharing.ts';
 import { daemonSets, statefulSets } from '../../../../../kube/api/object.ts';
@@ -77,7 +77,7 @@ test('a StatefulSet takes the revision with the null that its server does not wr
   const bare = revision('web-1#3=a');
   const template = Object(bare.data).spec.template;
   const data = { spec: { template: { ...template, metadata: { creationTimestamp: null, ...template.metadata } } } };
-  assert.notEqual(wordHash(data), wordHash(bare.data));
+  assert.notEqual(safeHash(data), safeHash(bare.data));
   const plan = planHistory({ ...facts('a', ''), revisions: [{ ...bare, data }] }, statefulSets, statefulSetHistory);
   assert.deepEqual([stepsOf(plan), plan.hash], ['', 'web-1']);
 });
@@ -85,7 +85,7 @@ test('a StatefulSet takes the revision with the null that its server does not wr
 test('pods of a StatefulSet carry the name of a revision that is to be made', () => {
   const plan = planHistory(facts('a', '', '', 1), statefulSets, statefulSetHistory);
   const { name, labels } = plan.current.metadata;
-  const hash = wordHash(plan.current.data, 1);
+  const hash = safeHash(plan.current.data, 1);
   assert.deepEqual([plan.hash, name, labels], [`ds-${hash}`, `ds-${hash}`, { app: 'x', 'controller.kubernetes.io/hash': hash }]);
   assert.equal(plan.current.metadata.ownerReferences?.[0]?.kind, 'StatefulSet');
   assert.equal(plan.collisionCount, 1);

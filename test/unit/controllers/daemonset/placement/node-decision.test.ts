@@ -70,7 +70,7 @@ const known: Readonly<Record<string, Failure>> = {
   evicting: { failed: 'taints', evicts: true },
   refusing: { failed: 'taints', evicts: false },
   port: { failed: 'host-ports' },
-  odd: { failed: 'other', says: 'the moon is full' },
+  odd: { failed: 'other', message: 'the moon is full' },
 };
 const lacks: Readonly<Record<string, string>> = {
   'lacks cpu': "Node didn't have enough resource: cpu, requested: 2, used: 3, capacity: 4",

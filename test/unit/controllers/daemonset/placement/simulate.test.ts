@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { PodSpec } from 'kubernetes-types/core/v1.js';
-import { wordsOf, simulate, type Situation } from '../../../../../controllers/daemonset/placement/simulate.ts';
+import { failureMessage, simulate, type Situation } from '../../../../../controllers/daemonset/placement/simulate.ts';
 import { decideAndSimulate } from '../../../../../controllers/daemonset/placement/three-values.ts';
 import type { Node, Pod } from '../../../../../controllers/common/types.ts';
 import { table } from '../../../../support/table.ts';
@@ -70,7 +70,7 @@ const lacks = (what: string): string => words[what] ?? `Node didn't have enough 
 for (const { wants, others, at, missing, why } of rows)
   test(`simulated, ${why}`, () => {
     const found = missing === '' ? [] : missing.split('; ').map(lacks);
-    assert.deepEqual(simulate(situation({ wants, others, at })).map(wordsOf), found);
+    assert.deepEqual(simulate(situation({ wants, others, at })).map(failureMessage), found);
   });
 
 /** A node gets the pod, it waits there for room, it keeps one that it has, or has none; and why, by kind and details. */

@@ -38,10 +38,10 @@ function world({ post, get, patch, version = 'v1' }: Answers) {
 const refs = ['a', 'b'].map((name) => ({ namespace: 'shop', name, uid: `u-${name}` }));
 const evict: DrainStep = { do: 'evict', node: 'node-a', pods: refs, gracePeriodSeconds: undefined };
 const budget = { details: { causes: [{ message: 'The disruption budget a needs 1 healthy pods and has 1 currently' }] } };
-const saidOf = ({ evicted, gone, refused }: Extract<DrainOutcome, { result: 'evicted' }>): string =>
+const saidOf = ({ evicted, deleted, refused }: Extract<DrainOutcome, { result: 'evicted' }>): string =>
   [
     ...evicted.map(({ name }) => `evicted ${name}`),
-    ...gone.map(({ name }) => `gone ${name}`),
+    ...deleted.map(({ name }) => `gone ${name}`),
     ...refused.map(({ name, why }) => `refused ${name}: ${why}`),
   ].join(', ');
 const evictions: { why: string; ofA: unknown; is: string; heldMs: number }[] = [
