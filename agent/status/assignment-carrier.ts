@@ -25,6 +25,8 @@ export interface AssignmentCarrierDeps extends WatchDeps {
 /** How often to check whether the server serves NodeConfig, in ms: while no object can assign, and while the Node assigns. */
 const POLL_WITHOUT_MS: Millis = 60_000;
 const POLL_BESIDE_NODE_MS: Millis = 300_000;
+/** Pause after a 403 for the annotation of a Node whose status a NodeConfig has. */
+const FORBIDDEN_PAUSE_MS: Millis = 300_000;
 
 /** Node and NodeConfig together: watches both, follows the one that {@link chooseCarrier} chooses, and reports on every one that exists. */
 export function assignmentCarrier(deps: AssignmentCarrierDeps): Carrier {
@@ -35,8 +37,8 @@ export function assignmentCarrier(deps: AssignmentCarrierDeps): Carrier {
   let nodeConfigSays: Wanted | 'unserved' | 'forbidden' | undefined;
   /** Whether the server kept a `status.config` when this Node had none; undefined before it was tried. */
   let probed: boolean | undefined;
-  /** This agent may not patch the status of its Node. */
-  let isForbiddenNode = false;
+  /** The server forbade the last annotation of the Node, beside a NodeConfig: until when, by the monotonic clock, none is sent. */
+  let forbiddenUntil: Millis | undefined;
   let choice: Choice | undefined;
   let handlers: CarrierHandlers | undefined;
 
@@ -45,7 +47,7 @@ export function assignmentCarrier(deps: AssignmentCarrierDeps): Carrier {
     onNode: (object) => {
       const { uid = '' } = object?.metadata ?? {};
       // The Node was created again, perhaps on an upgraded server: the earlier probe results do not apply.
-      if (object && uid !== node.uid) [node.uid, probed, isForbiddenNode] = [uid, undefined, false];
+      if (object && uid !== node.uid) [node.uid, probed, forbiddenUntil] = [uid, undefined, undefined];
       node.hasConfig = isJsonObject(object?.status?.config);
       node.kubeletVersion = object?.status?.nodeInfo?.kubeletVersion ?? node.kubeletVersion;
     },
@@ -73,7 +75,10 @@ export function assignmentCarrier(deps: AssignmentCarrierDeps): Carrier {
   };
 
   const reportOnNode = async (picture: ConfigStatus, signal: AbortSignal): Promise<Reported> => {
-    if (!choice || isForbiddenNode) return { sent: false, kept: true };
+    if (!choice) return { sent: false, kept: true };
+    // The NodeConfig has the status: without the annotation on the Node nothing is missing.
+    const isOptional = choice.carrier !== 'node' && byNodeConfig.exists();
+    if (isOptional && forbiddenUntil !== undefined && clock.monotonic() < forbiddenUntil) return { sent: false, kept: true };
     const isProbe = nativeNow() === 'unknown' && !byNodeConfig.exists();
     const hasFields = mode === 'auto' && (node.hasConfig || choice.carrier === 'node' || isProbe);
     // Where a NodeConfig has the status, the annotation only shows that an agent exists; without one it also has the node's config.
@@ -85,14 +90,19 @@ export function assignmentCarrier(deps: AssignmentCarrierDeps): Carrier {
         probed = reported.probed;
         decide();
       }
+      forbiddenUntil = undefined;
       return reported;
     } catch (error) {
-      if (!isForbidden(error) || (choice.carrier === 'node' && !isProbe)) throw error;
-      log.info('not allowed to patch the status of the Node', { node: nodeName, error });
-      isForbiddenNode = true;
-      // The probe was forbidden: assume that a server of that version keeps the fields, as most do.
-      if (isProbe) probed = true;
-      decide();
+      if (!isForbidden(error)) throw error;
+      if (isProbe) {
+        // Assume that a server of that version keeps the fields, as most do.
+        probed = true;
+        decide();
+      }
+      // An admission webhook answers 403 too, and both it and RBAC may be changed at any time: retried either way.
+      if (!isOptional) throw error;
+      log[forbiddenUntil === undefined ? 'info' : 'debug']('not allowed to patch the status of the Node', { node: nodeName, error });
+      forbiddenUntil = clock.monotonic() + FORBIDDEN_PAUSE_MS;
       return { sent: false, kept: true };
     }
   };

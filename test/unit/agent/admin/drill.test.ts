@@ -12,26 +12,14 @@ const both: Given = { stored: '9 8', assigned: '9', lkg: '8' };
 const cases = [
   { why: 'with a last-known-good of other content', given: both, ends: 'assigned last-known-good last-known-good local last-known-good' },
   { why: 'with the assigned as last-known-good', given: { ...both, lkg: '9' }, ends: 'assigned local local local last-known-good' },
-  {
-    why: 'with the same content trusted under another version',
-    given: { ...both, stored: '9 8=9' },
-    ends: 'assigned last-known-good local local last-known-good',
-  },
-  {
-    why: 'already condemned',
-    given: { ...both, condemned: [condemnation('9')] },
-    ends: 'last-known-good last-known-good last-known-good local last-known-good',
-  },
+  { why: 'with its content trusted under another version', given: { ...both, stored: '9 8=9' }, ends: 'assigned last-known-good local local last-known-good' },
+  { why: 'already condemned', given: { ...both, condemned: [condemnation('9')] }, ends: 'last-known-good last-known-good last-known-good local last-known-good' },
   { why: 'with nothing assigned', given: { ...both, assigned: '-' }, ends: 'local last-known-good' },
-];
+]; // prettier-ignore
 for (const { why, given, ends } of cases)
   test(`a drill ${why} knows where each step must end`, () => {
-    assert.equal(
-      planDrill(adminFacts(given))
-        .map((scenario) => scenario.expected)
-        .join(' '),
-      ends,
-    );
+    const expected = planDrill(adminFacts(given)).map((scenario) => scenario.expected);
+    assert.equal(expected.join(' '), ends);
   });
 
 test('a step passes only with the expected source and a usable file', () => {
@@ -69,15 +57,7 @@ test('an interrupted drill takes its condemnation back before it ends', async (t
   /** An agent that does not follow. */
   const peek = async (): Promise<Peek> => {
     if ((await store.condemned()).length > 0) control.abort(new Error('ended by SIGINT'));
-    const record: ActiveRecord = {
-      used: 'assigned',
-      source: assigned,
-      error: null,
-      effectiveSha256: 'a',
-      carrier: 'node',
-      why: '',
-      at: '',
-    };
+    const record: ActiveRecord = { used: 'assigned', source: assigned, error: null, effectiveSha256: 'a', carrier: 'node', why: '', at: '' }; // prettier-ignore
     return { active: { ok: true, record }, effectiveSha256: 'a', startedSha256: 'a', healthy: true };
   };
   await assert.rejects(

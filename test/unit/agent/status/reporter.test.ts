@@ -2,6 +2,8 @@ import assert from 'node:assert/strict';
 import { test, type TestContext } from 'node:test';
 import { silentLog } from '../../../../base/log.ts';
 import { nodes } from '../../../../kube/api/object.ts';
+import { ApiError, isForbidden } from '../../../../kube/client/errors.ts';
+import { assignmentCarrier, type AssignmentCarrierDeps } from '../../../../agent/status/assignment-carrier.ts';
 import { nodeCarrier } from '../../../../agent/status/node-carrier.ts';
 import { type NodeConfig, nodeConfigs } from '../../../../agent/status/node-config.ts';
 import { nodeConfigCarrier } from '../../../../agent/status/node-config-carrier.ts';
@@ -9,6 +11,7 @@ import type { ConfigStatus } from '../../../../agent/status/node-config-state.ts
 import { type Carrier, type Reported, Reporter } from '../../../../agent/status/reporter.ts';
 import { FakeApi } from '../../../support/fake-api.ts';
 import { FakeClock } from '../../../support/fake-clock.ts';
+import { intercepted, type Interceptor } from '../../../support/simulated/intercepted.ts';
 import { recordedLog } from '../../../support/recorded-log.ts';
 import { assignedSituation } from '../../../support/situations.ts';
 
@@ -30,15 +33,8 @@ function reporting(t: TestContext, answer: Reported | Error | Carrier['report'],
       return answer;
     },
   };
-  const reporter = new Reporter({
-    carrier,
-    configState,
-    clock,
-    random: () => 0,
-    log,
-    onKept: () => {},
-    onProblem: (problem) => problems.push(problem),
-  });
+  const onProblem = (problem: string | null): unknown => problems.push(problem);
+  const reporter = new Reporter({ carrier, configState, clock, random: () => 0, log, onKept: () => {}, onProblem });
   const end = new AbortController();
   const running = reporter.run(end.signal);
   t.after(async () => {
@@ -49,12 +45,9 @@ function reporting(t: TestContext, answer: Reported | Error | Carrier['report'],
   return { clock, configState, reporter, reports, problems, lines, times: () => reports.map(({ at }) => at) };
 }
 
-for (const [what, sent, noted] of [
-  ['fields', true, false],
-  ['annotation', false, true],
-] as const)
-  test(`another writer of the same ${what} is answered once a second, not at once`, async (t) => {
-    const { clock, reporter, configState, times, reports } = reporting(t, { sent, noted, kept: true });
+for (const what of ['sent', 'noted'] as const)
+  test(`another writer of the same ${{ sent: 'fields', noted: 'annotation' }[what]} is answered once a second, not at once`, async (t) => {
+    const { clock, reporter, configState, times, reports } = reporting(t, { sent: false, [what]: true, kept: true });
     reporter.notify();
     await clock.advance(0);
     // Our own patch comes back as an event, and the other writer answers each of ours.
@@ -106,22 +99,48 @@ test('a condition that another writer adds during a report is kept: the status i
   assert.deepEqual([types, lines], ['Synced Healthy Trusted Audited', ['debug: failed to write status, retrying']]);
 });
 
-test('a server that drops the fields is patched once for each picture, not at each look', async (t) => {
-  const clock = new FakeClock();
-  const end = new AbortController();
-  const api = new FakeApi();
-  api.gate = false;
+/** A report by such a carrier of Node `n`, whose API server answers a patch of the Node with this error, if any. */
+async function carried(t: TestContext, api: FakeApi, open: (deps: AssignmentCarrierDeps) => Carrier, refusal?: () => Error | undefined) {
+  const [clock, end] = [new FakeClock(), new AbortController()];
   api.put(nodes, { apiVersion: 'v1', kind: 'Node', metadata: { name: 'n' }, status: {} });
-  const client = api.client({ alive: () => true, onStatus: () => {}, onEvent: () => {} });
-  const deps = { client, clock, random: () => 0, log: silentLog, nodeName: 'n', configmapNamespace: '', version: '1' };
-  const carrier = nodeCarrier(deps);
+  const whole = api.client({ alive: () => true, onStatus: () => {}, onEvent: () => {} });
+  const call: Interceptor['call'] = async ({ resource }, pass) => {
+    const error = resource === 'nodes/status' ? refusal?.() : undefined;
+    return error ? Promise.reject(error) : pass();
+  };
+  const node = { nodeName: 'n', configmapNamespace: '', version: '1', mode: 'auto', assignedBy: undefined } as const;
+  const carrier = open({ ...node, client: intercepted(whole, { call }), clock, random: () => 0, log: silentLog });
   const watching = carrier.watch({ onWanted: () => {}, onSeen: () => {} }, end.signal);
   t.after(async () => {
     end.abort();
     await watching;
   });
   await clock.advance(1_000);
-  const picture = assignedSituation().picture;
-  for (let look = 0; look < 5; look++) await carrier.report(picture, end.signal);
+  return { clock, report: () => carrier.report(assignedSituation().picture, end.signal, { isComplete: true }) };
+}
+
+test('a server that drops the fields is patched once for each picture, not at each look', async (t) => {
+  const api = Object.assign(new FakeApi(), { gate: false });
+  const { report } = await carried(t, api, nodeCarrier);
+  for (let look = 0; look < 5; look++) await report();
   assert.equal(api.patches, 1);
 });
+
+for (const { why, version, has } of [
+  { why: 'fails the report, where the annotation alone shows the config', version: 'v1.36.3', has: false },
+  { why: 'fails the probe', version: 'v1.20.2', has: false },
+  { why: 'is retried after five minutes, where a NodeConfig has the status', version: 'v1.36.3', has: true },
+])
+  test(`a 403 for a Node, of RBAC or of a webhook, ${why}; the Node is written once that is over`, async (t) => {
+    const api = Object.assign(new FakeApi(), { version, hasNodeConfigs: true });
+    if (has) api.put(nodeConfigs, { apiVersion: 'dkc.dev/v1alpha1', kind: 'NodeConfig', metadata: { name: 'n' } });
+    const denied = new ApiError({ method: 'PATCH', path: '/', host: 'api' }, { code: 403, reason: 'Forbidden', message: 'denied' });
+    const answers = has ? [denied] : [denied, denied, denied];
+    const { clock, report } = await carried(t, api, assignmentCarrier, () => answers.shift());
+    for (let look = 0; look < 3; look++) await (has ? report() : assert.rejects(report(), isForbidden));
+    const annotation = () => api.get(nodes, { name: 'n' })?.metadata.annotations?.['dkc.dev/agent'];
+    assert.deepEqual([answers, annotation()], [[], undefined]);
+    if (has) await clock.advance(300_000);
+    await report();
+    assert.ok(annotation());
+  });
