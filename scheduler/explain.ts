@@ -107,7 +107,7 @@ export const explainPod: ExplainPod = (facts) => {
     now: () => facts.now,
     budgets: () => facts.budgets,
   };
-  return [...refused, ...room(postFilter(parts, pod, profile, error), pod), ...retryConditions(facts, pod, error.by)];
+  return [...refused, ...preemptionRows(postFilter(parts, pod, profile, error), pod), ...retryConditions(facts, pod, error.by)];
 };
 
 /** The state that the scheduler would have of the cluster. */
@@ -180,7 +180,7 @@ function refusals(pod: PodInfo, refused: ReadonlyMap<string, Rejection>, nodes: 
     });
 }
 
-function room({ chosen, message }: ReturnType<typeof postFilter>, pod: PodInfo): Explained[] {
+function preemptionRows({ chosen, message }: ReturnType<typeof postFilter>, pod: PodInfo): Explained[] {
   if (chosen !== undefined) {
     const victims = chosen.victims.map(({ key }) => key);
     const broken = chosen.violations === 0 ? '' : `, breaking ${chosen.violations} disruption budget(s)`;

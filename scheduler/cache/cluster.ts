@@ -210,7 +210,7 @@ export class Cluster {
   #replace(info: PodInfo): boolean {
     const placed = this.#pods.get(info.uid);
     const state = this.#stateOf(info.nodeName);
-    if (placed !== undefined && placed.state === state && looksAlike(placed.info, info)) {
+    if (placed !== undefined && placed.state === state && countsAlike(placed.info, info)) {
       // Requests, labels and all else that counts are the same: the node counts as unchanged.
       state.pods.set(info.uid, info);
       this.#pods.set(info.uid, { info, state, at: 'added', boundAt: undefined });
@@ -284,7 +284,7 @@ export class Cluster {
 }
 
 /** Whether all fields of a pod that count are the same. The caches share parts that did not change, so most comparisons are of references. */
-function looksAlike(before: PodInfo, after: PodInfo): boolean {
+function countsAlike(before: PodInfo, after: PodInfo): boolean {
   return (
     before.requests === after.requests &&
     before.terminating === after.terminating &&

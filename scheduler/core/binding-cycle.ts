@@ -21,8 +21,8 @@ import type { Pod } from '../types.ts';
 type Bound =
   /** The pod is on the node. */
   | { is: 'bound' }
-  /** The pod is not bound and must be retried. `mayCome`: the Binding that was sent may still take effect. */
-  | { is: 'refused'; message: string; mayCome: boolean }
+  /** The pod is not bound and must be retried. `mayTakeEffect`: the Binding that was sent may still take effect. */
+  | { is: 'refused'; message: string; mayTakeEffect: boolean }
   /** Nothing is left to bind: the pod is deleted, on another node, or terminating. */
   | { is: 'irrelevant'; why: string };
 
@@ -32,7 +32,7 @@ interface BinderOptions {
   random: Random;
 }
 
-const LOOK_AGAIN = { base: 200, cap: 5_000 };
+const READ_RETRY = { base: 200, cap: 5_000 };
 const CALL_MS: Millis = 30_000;
 const GATEWAY_TIMEOUT = 504;
 
@@ -61,15 +61,20 @@ export class Binder {
     } catch (error) {
       signal.throwIfAborted();
       // Also after a 404: a proxy, or a server that has just started, may answer every request with 404.
-      return await this.look({ namespace, name, uid }, node, { said: serverMessageOf(error), mayCome: isUnanswered(error) }, signal);
+      return await this.resolve(
+        { namespace, name, uid },
+        node,
+        { message: serverMessageOf(error), mayTakeEffect: isUnanswered(error) },
+        signal,
+      );
     }
   }
 
   /** Reads the pod, until the API server answers, to learn whether it is on the node. @param refused - the failure, if the pod is not bound */
-  async look(
+  async resolve(
     { namespace, name, uid }: Pick<PodInfo, 'namespace' | 'name' | 'uid'>,
     node: string,
-    refused: { readonly said: string; readonly mayCome: boolean },
+    refused: { readonly message: string; readonly mayTakeEffect: boolean },
     signal: AbortSignal,
   ): Promise<Bound> {
     const { client, clock, random } = this.#options;
@@ -81,11 +86,11 @@ export class Binder {
         if (nodeName === node) return { is: 'bound' };
         if (nodeName !== '') return { is: 'irrelevant', why: `it is on node ${nodeName}` };
         if (metadata.deletionTimestamp !== undefined) return { is: 'irrelevant', why: 'it is being deleted' };
-        return { is: 'refused', message: refused.said, mayCome: refused.mayCome };
+        return { is: 'refused', message: refused.message, mayTakeEffect: refused.mayTakeEffect };
       } catch (error) {
         signal.throwIfAborted();
         if (isNotFound(error)) return { is: 'irrelevant', why: 'it is gone' };
-        await clock.sleep(backoff(failures + 1, LOOK_AGAIN, random), signal);
+        await clock.sleep(backoff(failures + 1, READ_RETRY, random), signal);
       }
     }
   }
@@ -98,7 +103,7 @@ function isUnanswered(error: unknown): boolean {
 
 /** Result for an error in a step before the Binding is sent. */
 function refusedBy(error: unknown): Bound {
-  return { is: 'refused', message: describeError(error), mayCome: false };
+  return { is: 'refused', message: describeError(error), mayTakeEffect: false };
 }
 
 /** A pod that is assumed on its node and not bound yet. */
@@ -175,7 +180,7 @@ export class BindingCycle {
     }
     // Binding volumes may take minutes: the limit on concurrent Bindings counts only from here.
     this.#inFlight += 1;
-    using _way = statuses.makeWay();
+    using _way = statuses.yieldToBinding();
     try {
       await writing;
       try {
@@ -184,13 +189,13 @@ export class BindingCycle {
         signal.throwIfAborted();
         return refusedBy(error);
       }
-      if (extenders?.asks('bind', pod) !== true) return await binder.bind(pod, node, signal);
+      if (extenders?.calls('bind', pod) !== true) return await binder.bind(pod, node, signal);
       try {
         if (await extenders.bind(pod, node, signal)) return { is: 'bound' };
       } catch (error) {
         signal.throwIfAborted();
         // The extender may have bound the pod despite the error: only the API server can tell.
-        return await binder.look(pod, node, { said: messageOf(error), mayCome: true }, signal);
+        return await binder.resolve(pod, node, { message: messageOf(error), mayTakeEffect: true }, signal);
       }
       return await binder.bind(pod, node, signal);
     } finally {
@@ -227,6 +232,6 @@ export class BindingCycle {
     }
     failures.error(queued, latest, bound.message, signal, volumes.reserve.length + volumes.provision.length > 0);
     // The Binding may still take effect: the nomination keeps the capacity of the node for the pod, which tries this node first.
-    if (bound.mayCome) state.nominate(latest, node);
+    if (bound.mayTakeEffect) state.nominate(latest, node);
   }
 }

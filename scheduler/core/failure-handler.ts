@@ -28,7 +28,7 @@ export interface FailureHandlerOptions {
 }
 
 /** Delay until the pod is retried after the deletion of a victim failed. */
-const PREEMPT_AGAIN_MS: Millis = 1_000;
+const PREEMPTION_RETRY_MS: Millis = 1_000;
 
 const about = { resource: pods };
 
@@ -111,7 +111,8 @@ export class FailureHandler {
       {
         client,
         clock,
-        tell: (victim, { type, reason, action, note }) => events(pod.schedulerName).event(victim, type, reason, note, { ...about, action }),
+        recordEvent: (victim, { type, reason, action, note }) =>
+          events(pod.schedulerName).event(victim, type, reason, note, { ...about, action }),
       },
       { preemptor: pod, node, victims, unnominate: unnominated },
       signal,
@@ -124,16 +125,16 @@ export class FailureHandler {
     if (failed) {
       // The victims may survive, so they no longer count as victims. What prevented the deletion rarely ends at once: wait.
       state.spared(victims);
-      await clock.sleep(PREEMPT_AGAIN_MS, signal);
+      await clock.sleep(PREEMPTION_RETRY_MS, signal);
     }
     state.preempted(pod, unnominated, failed);
   }
 }
 
 /** Minimum interval between two FailedScheduling events of a pod. */
-const REPORT_AGAIN_MS: Millis = 10_000;
+const REPORT_INTERVAL_MS: Millis = 10_000;
 /** Minimum interval before an event with the same message is repeated: servers drop events after an hour. */
-const SAME_AGAIN_MS: Millis = 30 * 60_000;
+const REPEAT_INTERVAL_MS: Millis = 30 * 60_000;
 const MAX_REMEMBERED = 20_000;
 
 /** What was reported last for a pending pod. */
@@ -157,7 +158,7 @@ export class ReportedFailures {
     const known = this.#reported.get(uid);
     if (known !== undefined) {
       const isSame = known.message === message;
-      const left = known.at + (isSame ? SAME_AGAIN_MS : REPORT_AGAIN_MS) - now;
+      const left = known.at + (isSame ? REPEAT_INTERVAL_MS : REPORT_INTERVAL_MS) - now;
       if (left > 0) {
         const isWaiting = known.next !== undefined;
         known.next = isSame ? undefined : this.#shared(message);

@@ -156,14 +156,14 @@ export class Loop {
 }
 
 /** A bound pod that the watch has not shown on its node for this long is read from the API server. */
-const ASK_AFTER_MS: Millis = 60_000;
-const LOOK_EVERY_MS: Millis = 10_000;
+const READ_AFTER_MS: Millis = 60_000;
+const CHECK_EVERY_MS: Millis = 10_000;
 
 /** Reads the pods that the API server has bound but the watch has not shown on their nodes, so that none counts there forever by mistake. */
 export class AssumedPods {
   readonly #state: SchedulerState;
   readonly #binder: Binder;
-  readonly #asking = new Set<string>();
+  readonly #reading = new Set<string>();
   #next: Millis = 0;
 
   constructor(state: SchedulerState, binder: Binder) {
@@ -177,23 +177,23 @@ export class AssumedPods {
     const at = now();
     // Pods bound since the last check are found by the next one.
     if (at < this.#next) return this.#next;
-    this.#next = at + Math.min(LOOK_EVERY_MS, this.#after);
+    this.#next = at + Math.min(CHECK_EVERY_MS, this.#after);
     const bound = cluster.unconfirmed(at);
     for (const placed of bound)
-      if ((placed.boundAt ?? at) <= at - this.#after && !this.#asking.has(placed.info.uid)) this.#ask(placed, signal);
+      if ((placed.boundAt ?? at) <= at - this.#after && !this.#reading.has(placed.info.uid)) this.#read(placed, signal);
     return bound.length > 0 ? this.#next : undefined;
   }
 
   get #after(): Millis {
     const { assumeTtlMs } = this.#state.config;
-    return assumeTtlMs === 0 ? ASK_AFTER_MS : assumeTtlMs;
+    return assumeTtlMs === 0 ? READ_AFTER_MS : assumeTtlMs;
   }
 
-  #ask({ info, state: { name: node } }: Placed, signal: AbortSignal): void {
+  #read({ info, state: { name: node } }: Placed, signal: AbortSignal): void {
     const state = this.#state;
-    this.#asking.add(info.uid);
+    this.#reading.add(info.uid);
     this.#binder
-      .look(info, node, { said: '', mayCome: false }, signal)
+      .resolve(info, node, { message: '', mayTakeEffect: false }, signal)
       .then(
         ({ is }) => {
           if (is === 'bound' || !state.forget(info)) return;
@@ -203,6 +203,6 @@ export class AssumedPods {
         },
         () => {},
       )
-      .finally(() => this.#asking.delete(info.uid));
+      .finally(() => this.#reading.delete(info.uid));
   }
 }

@@ -11,7 +11,7 @@ import type { BindingCycle } from './binding-cycle.ts';
 import type { FailureHandler } from './failure-handler.ts';
 import type { SchedulerHooks } from './hooks.ts';
 import type { SchedulerMetrics } from './reporting.ts';
-import { asksExtenders, schedulingCycle, schedulingCycleWithExtenders, type Attempt, type ScheduleResult } from './scheduling-cycle.ts';
+import { usesExtenders, schedulingCycle, schedulingCycleWithExtenders, type Attempt, type ScheduleResult } from './scheduling-cycle.ts';
 import type { SchedulerState } from './state.ts';
 
 /** The next pod of the queue. */
@@ -75,18 +75,18 @@ export class ScheduleOne {
     const { state, caches, clock } = this.#options;
     const queued = state.pop();
     if (queued === undefined) return { is: 'none' };
-    const next = this.#look(queued);
+    const next = this.#checkPopped(queued);
     if (next.is !== 'ready' || this.#isPrepared(next, clock.monotonic() + SLICE_MS)) return next;
     do await breathe();
     while (!signal.aborted && !this.#isPrepared(next, clock.monotonic() + SLICE_MS));
     // The caches may have changed between slices, or be in the middle of a relist. Rejects only when the signal aborts.
     while (!signal.aborted && !caches.settled) await caches.whenSettled(signal).catch(() => {});
     // The pod may have been replaced or deleted by now.
-    return signal.aborted ? { is: 'none' } : this.#look(queued);
+    return signal.aborted ? { is: 'none' } : this.#checkPopped(queued);
   }
 
   /** Whether a popped pod still needs to be scheduled. */
-  #look(queued: QueuedPod): Next {
+  #checkPopped(queued: QueuedPod): Next {
     const { state } = this.#options;
     try {
       const pod = state.latest(queued.info.key) ?? queued.info;
@@ -117,7 +117,7 @@ export class ScheduleOne {
     const { state, extenders, binding, failures } = this.#options;
     const { queued, pod } = attempt;
     const started = this.#options.clock.monotonic();
-    const asked = extenders !== undefined && asksExtenders(extenders, pod);
+    const asked = extenders !== undefined && usesExtenders(extenders, pod);
     const extended = asked ? await schedulingCycleWithExtenders(state, extenders, attempt, signal) : undefined;
     try {
       const result = verified(extended ?? schedulingCycle(state, attempt));

@@ -51,8 +51,8 @@ function firstChoice({ nominator, held, config }: SchedulerState, pod: PodInfo):
 }
 
 /** Whether an extender takes part in scheduling this pod. */
-export function asksExtenders(extenders: Extenders, pod: PodInfo): boolean {
-  return (['filter', 'prioritize', 'preempt'] as const).some((verb) => extenders.asks(verb, pod));
+export function usesExtenders(extenders: Extenders, pod: PodInfo): boolean {
+  return (['filter', 'prioritize', 'preempt'] as const).some((verb) => extenders.calls(verb, pod));
 }
 
 /**
@@ -129,7 +129,7 @@ async function postFilterWithExtenders(
   signal: AbortSignal,
 ): Promise<PostFilterResult & { readonly failed: boolean }> {
   const made = postFilter(state, pod, profile, error);
-  if (made.candidates.length === 0 || !extenders.asks('preempt', pod)) return { ...made, failed: false };
+  if (made.candidates.length === 0 || !extenders.calls('preempt', pod)) return { ...made, failed: false };
   const podsOn = (node: string): PodInfo[] => [...(state.cluster.node(node)?.pods.values() ?? [])];
   const none = (why: string) => ({ ...made, message: fitErrorText(error, preemptionText(why)), candidates: [], chosen: undefined });
   try {

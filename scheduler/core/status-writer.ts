@@ -27,7 +27,7 @@ export interface StatusWriterOptions {
 }
 
 /** Backoff and maximum number of tries of a write; the next scheduling attempt of the pod writes its status anyway. */
-const AGAIN = { base: 1_000, cap: 30_000, jitter: 0 };
+const RETRY = { base: 1_000, cap: 30_000, jitter: 0 };
 const MAX_TRIES = 6;
 
 /** The written status is remembered for this many pods until the caches show it: they lag by a moment, or under load by seconds. */
@@ -40,7 +40,7 @@ const SHARE_BESIDE_BINDINGS = 1 / 4;
 export class StatusWriter {
   readonly #options: StatusWriterOptions;
   readonly #waiting = new Map<string, { pod: PodInfo; wanted: Wanted }>();
-  readonly #flying = new Map<string, { wanted: Wanted; flight: Promise<void>; isForgotten: boolean }>();
+  readonly #inFlight = new Map<string, { wanted: Wanted; flight: Promise<void>; isForgotten: boolean }>();
   /** Writes that failed and wait for a retry, with the number of failures in a row. */
   readonly #failed = new Map<string, { wanted: Wanted; failures: number }>();
   /** The status in the server's responses, oldest first. */
@@ -56,8 +56,8 @@ export class StatusWriter {
   write(pod: PodInfo, wanted: Wanted, signal: AbortSignal): void {
     const before = this.#waiting.get(pod.uid);
     // A write that waits or is in flight counts as written: the cached pod does not show it yet.
-    const said = before ?? this.#flying.get(pod.uid);
-    if (said === undefined ? !differs(this.#statusOf(pod), wanted) : says(said.wanted, wanted)) return;
+    const last = before ?? this.#inFlight.get(pod.uid);
+    if (last === undefined ? !differs(this.#statusOf(pod), wanted) : includes(last.wanted, wanted)) return;
     const nominate = wanted.nominate ?? (before ?? this.#failed.get(pod.uid))?.wanted.nominate;
     this.#failed.delete(pod.uid);
     this.#waiting.set(pod.uid, { pod, wanted: { ...wanted, nominate } });
@@ -71,7 +71,7 @@ export class StatusWriter {
   forget(uid: string): Promise<void> | undefined {
     this.#waiting.delete(uid);
     this.#failed.delete(uid);
-    const flying = this.#flying.get(uid);
+    const flying = this.#inFlight.get(uid);
     if (flying !== undefined) flying.isForgotten = true;
     return flying?.flight;
   }
@@ -95,7 +95,7 @@ export class StatusWriter {
   }
 
   /** A Binding is about to be sent: limits the requests in flight until the result is disposed of. */
-  makeWay(): Disposable {
+  yieldToBinding(): Disposable {
     this.#urgent += 1;
     return { [Symbol.dispose]: () => void (this.#urgent -= 1) };
   }
@@ -125,28 +125,28 @@ export class StatusWriter {
 
   /** Resolves when no request is in flight. */
   async idle(): Promise<void> {
-    while (this.#flying.size > 0) await Promise.all([...this.#flying.values()].map(({ flight }) => flight));
+    while (this.#inFlight.size > 0) await Promise.all([...this.#inFlight.values()].map(({ flight }) => flight));
   }
 
   #next(signal: AbortSignal): void {
     if (signal.aborted) return;
     for (const [uid, { pod, wanted }] of this.#waiting) {
-      if (this.#flying.size >= this.#most) return;
-      if (this.#flying.has(uid)) continue;
+      if (this.#inFlight.size >= this.#most) return;
+      if (this.#inFlight.has(uid)) continue;
       this.#waiting.delete(uid);
       const flight = this.#patch(pod, wanted, signal).finally(() => {
-        this.#flying.delete(uid);
+        this.#inFlight.delete(uid);
         this.#next(signal);
       });
-      this.#flying.set(uid, { wanted, flight, isForgotten: false });
+      this.#inFlight.set(uid, { wanted, flight, isForgotten: false });
     }
   }
 
-  #again(pod: PodInfo, wanted: Wanted, signal: AbortSignal): void {
+  #retryLater(pod: PodInfo, wanted: Wanted, signal: AbortSignal): void {
     const { uid } = pod;
     const failures = (this.#failed.get(uid)?.failures ?? 0) + 1;
     this.#failed.delete(uid);
-    if (this.#flying.get(uid)?.isForgotten === true) return;
+    if (this.#inFlight.get(uid)?.isForgotten === true) return;
     const newer = this.#waiting.get(uid);
     if (newer !== undefined) {
       // If the newer write leaves the nomination unchanged, it takes over the nomination of the failed one.
@@ -165,7 +165,7 @@ export class StatusWriter {
     };
     void this.#options.clock
       .sleep(
-        backoff(failures, AGAIN, () => 0),
+        backoff(failures, RETRY, () => 0),
         signal,
       )
       .then(then, () => this.#failed.delete(uid));
@@ -194,12 +194,12 @@ export class StatusWriter {
       if (signal.aborted || isNotFound(error)) return;
       // A conflict mostly means another pod of that name, but the server may also return it for other reasons.
       if (!isConflict(error)) log.warn('failed to update the status of a pending pod, retrying', { pod: key, error: describeError(error) });
-      this.#again(pod, wanted, signal);
+      this.#retryLater(pod, wanted, signal);
     }
   }
 }
 
-function says(said: Wanted, { reason, message, nominate }: Wanted): boolean {
+function includes(said: Wanted, { reason, message, nominate }: Wanted): boolean {
   return said.reason === reason && said.message === message && (nominate === undefined || said.nominate === nominate);
 }
 

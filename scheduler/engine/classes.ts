@@ -3,7 +3,7 @@ import type { ProfileConfig, SchedulerConfig } from '../config/config.ts';
 import { compactKey } from '../pod/selectors.ts';
 import type { PodInfo } from '../pod/pod-info.ts';
 import type { Counter } from '../cache/counts.ts';
-import type { Asked } from './node-trial.ts';
+import type { ClassifiedPod } from './node-trial.ts';
 import { resourceNeeds, ResourceClass, type ResourceNeeds, type VolumeQuestions } from './resource-class.ts';
 import { NodeSpecClass, nodeSpecKey } from './node-spec-class.ts';
 import type { RejectionTable } from './rejections.ts';
@@ -46,7 +46,7 @@ export class Classes {
   }
 
   /** @param volumes - prepared for this pod only */
-  asked(pod: PodInfo, profile: ProfileConfig, volumes: VolumeQuestions | undefined): Asked {
+  classify(pod: PodInfo, profile: ProfileConfig, volumes: VolumeQuestions | undefined): ClassifiedPod {
     const { cluster, rejections, compat, defaultSelectorOf } = this.#options;
     const fixed = `${profile.schedulerName} ${nodeSpecKey(pod)}`;
     const nodeSpec = recent(this.#nodeSpec, fixed, () => {
@@ -70,20 +70,20 @@ export class Classes {
   }
 
   /** The class of pods with the same requirements on a node, except volumes: these differ from pod to pod, and claims and volumes change without nodes. */
-  resources(asked: Asked): ResourceClass {
-    const { pod, profile, needs } = asked;
+  resources(classify: ClassifiedPod): ResourceClass {
+    const { pod, profile, needs } = classify;
     return recent(this.#resourceClasses, `${profile.schedulerName} ${nodeSpecKey(pod)} ${resourceKey(needs)}`, () => {
       this.#evictResourceClasses();
-      return this.#made(asked, { ...needs, volumes: undefined });
+      return this.#made(classify, { ...needs, volumes: undefined });
     });
   }
 
   /** The same with the pod's volumes: every node is filtered. */
-  withVolumes(asked: Asked): ResourceClass {
-    return asked.needs.volumes === undefined ? this.resources(asked) : this.#made(asked, asked.needs);
+  withVolumes(classify: ClassifiedPod): ResourceClass {
+    return classify.needs.volumes === undefined ? this.resources(classify) : this.#made(classify, classify.needs);
   }
 
-  #made({ profile, nodeSpec }: Asked, needs: ResourceNeeds): ResourceClass {
+  #made({ profile, nodeSpec }: ClassifiedPod, needs: ResourceNeeds): ResourceClass {
     const { cluster, rejections, compat } = this.#options;
     return new ResourceClass(nodeSpec, needs, { cluster, rejections, profile, max: compat.scoreRange });
   }

@@ -8,7 +8,7 @@ import type { PodInfo } from '../pod/pod-info.ts';
 import { type Devices, excessOf, unsupportedIn } from '../pod/pod-limits.ts';
 import { Classes } from './classes.ts';
 import { type FitError, fitErrorOf, RejectionTable } from './rejections.ts';
-import { type Asked, Effects, filterNeighbours, filterNode, NodeTrial, type WhatIf } from './node-trial.ts';
+import { type ClassifiedPod, Effects, filterPodRules, filterNode, NodeTrial, type WhatIf } from './node-trial.ts';
 import { type ResourceClass, scoresVolumes, type VolumeQuestions, volumesRejection } from './resource-class.ts';
 import { Scan } from './scan.ts';
 import type { DefaultSelectorOf } from './topology-class.ts';
@@ -22,7 +22,7 @@ export interface NominatedPods {
 }
 
 /** Volume requirements, prepared once for a pod. */
-export interface VolumeAsk {
+export interface VolumeRequirements {
   /** The same text for pods whose volumes have the same requirements now; '' for a pod without volumes that matter. */
   key(pod: PodInfo): string;
   /** @returns a rejection if no node can help, else the checks for each node */
@@ -35,11 +35,11 @@ export interface EngineOptions {
   compat: SchedulerConfig['compat'];
   defaultSelectorOf: DefaultSelectorOf;
   nominations: NominatedPods;
-  volumes: VolumeAsk;
+  volumes: VolumeRequirements;
   /** The DeviceClass that provides an extended resource. @default none does */
   deviceClassOf?: Devices['classOf'];
   /** Up to this many comparisons of a rule with a pod or a node are done without preparation. @default 20_000 */
-  inOneGo?: number;
+  maxUnprepared?: number;
 }
 
 /** `feasible`, `ties`: number of feasible nodes, and of those with the highest score; absent if volumes were checked on some nodes only. */
@@ -85,31 +85,31 @@ export class Engine {
    * @returns whether no long work is left
    */
   prepare(pod: PodInfo, profile: ProfileConfig, isOver: () => boolean): boolean {
-    const { cluster, inOneGo = 20_000 } = this.#options;
+    const { cluster, maxUnprepared = 20_000 } = this.#options;
     const kinds = cluster.groups.sizes.groups;
-    if (rulesOf(pod) * kinds + cluster.carried.size + nodeRulesOf(pod) * cluster.nodeCount < inOneGo) return true;
+    if (rulesOf(pod) * kinds + cluster.carried.size + nodeRulesOf(pod) * cluster.nodeCount < maxUnprepared) return true;
     if (excessOf(pod.pod.spec) !== undefined) return true;
-    const { nodeSpec, topology } = this.#classes.asked(pod, profile, undefined);
+    const { nodeSpec, topology } = this.#classes.classify(pod, profile, undefined);
     return nodeSpec.advance(isOver) && topology.advance(isOver);
   }
 
   /** Selects a node. @param first - selected without scoring if the pod fits there: its nominated node, or the node of its reservation */
   decide(pod: PodInfo, profile: ProfileConfig, first?: string): Decision {
-    const asked = this.#ask(pod, profile);
-    if ('error' in asked) return { placed: false, error: asked.error };
+    const classified = this.#classify(pod, profile);
+    if ('error' in classified) return { placed: false, error: classified.error };
     const preferred = first === undefined ? undefined : this.#options.cluster.node(first);
-    if (preferred !== undefined && this.#rejectionBeside(asked, preferred) === undefined)
+    if (preferred !== undefined && this.#rejectionBeside(classified, preferred) === undefined)
       return { placed: true, node: preferred.name, feasible: 1, ties: 1 };
     const named = namedBy(pod, profile);
-    if (named !== undefined) return this.#decideNamed(asked, named);
+    if (named !== undefined) return this.#decideNamed(classified, named);
     const nominated = this.#nominated(pod);
-    const node = this.#placeByVolumes(asked, nominated);
+    const node = this.#placeByVolumes(classified, nominated);
     if (node !== undefined) return { placed: true, node };
-    const set = this.#classes.withVolumes(asked);
+    const set = this.#classes.withVolumes(classified);
     set.refresh();
-    const closed = this.#closed(asked, set, nominated);
-    const best = isIndifferent(asked) ? bestOf(set, closed) : this.#scan.best(asked, set, closed);
-    if (best.feasible === 0) return { placed: false, error: this.#explain(asked, set, nominated) };
+    const closed = this.#closed(classified, set, nominated);
+    const best = isIndifferent(classified) ? bestOf(set, closed) : this.#scan.best(classified, set, closed);
+    if (best.feasible === 0) return { placed: false, error: this.#explain(classified, set, nominated) };
     const slot = this.#choose(best.slots);
     return { placed: true, node: this.#options.cluster.at(slot)?.name ?? '', feasible: best.feasible, ties: best.slots.length };
   }
@@ -117,8 +117,8 @@ export class Engine {
   /** Filters and scores every node. */
   evaluate(pod: PodInfo, profile: ProfileConfig): Evaluation {
     const { cluster } = this.#options;
-    const asked = this.#ask(pod, profile);
-    if ('error' in asked) return { totals: new Map(), rejections: new Map(), error: asked.error };
+    const classified = this.#classify(pod, profile);
+    if ('error' in classified) return { totals: new Map(), rejections: new Map(), error: classified.error };
     const nominated = this.#nominated(pod);
     const named = namedBy(pod, profile);
     const totals = new Map<string, number>();
@@ -126,11 +126,11 @@ export class Engine {
     const feasible: NodeState[] = [];
     for (const state of cluster.order) {
       const refused =
-        named !== undefined && !named.includes(state.name) ? outside : this.#rejection(asked, state, nominated.get(state.slot));
+        named !== undefined && !named.includes(state.name) ? outside : this.#rejection(classified, state, nominated.get(state.slot));
       if (refused === undefined) feasible.push(state);
       else rejections.set(state.name, refused);
     }
-    this.#scan.totals(asked, feasible, (state, total) => totals.set(state.name, total));
+    this.#scan.totals(classified, feasible, (state, total) => totals.set(state.name, total));
     return {
       totals,
       rejections,
@@ -143,9 +143,9 @@ export class Engine {
 
   /** Why the pod cannot be on this node; undefined: it can. */
   rejectionOn(pod: PodInfo, profile: ProfileConfig, state: NodeState): Rejection | undefined {
-    const asked = this.#ask(pod, profile);
-    if ('error' in asked) return outside;
-    return this.#rejectionBeside(asked, state);
+    const classified = this.#classify(pod, profile);
+    if ('error' in classified) return outside;
+    return this.#rejectionBeside(classified, state);
   }
 
   /**
@@ -153,19 +153,19 @@ export class Engine {
    * @throws {RangeError} for a pod that no node can help
    */
   trials(pod: PodInfo, profile: ProfileConfig): (state: NodeState) => WhatIf {
-    const asked = this.#ask(pod, profile);
-    if ('error' in asked) throw new RangeError(`no node can help pod ${pod.key}`);
-    const effects = new Effects(asked);
-    return (state) => new NodeTrial(asked, state, this.#options.nominations.on(state.name, pod), effects);
+    const classified = this.#classify(pod, profile);
+    if ('error' in classified) throw new RangeError(`no node can help pod ${pod.key}`);
+    const effects = new Effects(classified);
+    return (state) => new NodeTrial(classified, state, this.#options.nominations.on(state.name, pod), effects);
   }
 
   /** The rejection of each node that is not feasible now; `resolvable` if preemption may help. */
   *rejections(pod: PodInfo, profile: ProfileConfig): Iterable<readonly [NodeState, Rejection]> {
-    const asked = this.#ask(pod, profile);
-    if ('error' in asked) return;
+    const classified = this.#classify(pod, profile);
+    if ('error' in classified) return;
     const nominated = this.#nominated(pod);
     const named = namedBy(pod, profile);
-    const set = named === undefined ? this.#classes.withVolumes(asked) : undefined;
+    const set = named === undefined ? this.#classes.withVolumes(classified) : undefined;
     set?.refresh();
     for (const state of this.#options.cluster.order) {
       const code = nominated.has(state.slot) ? 0 : (set?.code(state.slot) ?? 0);
@@ -174,12 +174,12 @@ export class Engine {
           ? outside
           : code !== 0
             ? this.#rejections.of(code)
-            : this.#rejection(asked, state, nominated.get(state.slot));
+            : this.#rejection(classified, state, nominated.get(state.slot));
       if (refused !== undefined) yield [state, refused];
     }
   }
 
-  #ask(pod: PodInfo, profile: ProfileConfig): Asked | { error: FitError } {
+  #classify(pod: PodInfo, profile: ProfileConfig): ClassifiedPod | { error: FitError } {
     const { cluster, volumes } = this.#options;
     const refuse = (by: Rejector, everywhere: string): { error: FitError } => ({
       error: { nodes: cluster.nodeCount, reasons: new Map(), everywhere, by: new Set([by]), resolvable: 0 },
@@ -194,10 +194,10 @@ export class Engine {
     if (this.#rejections.isFull) this.#reset();
     const prepared = volumes.key(pod) === '' ? undefined : volumes.prepare(pod, profile);
     if (prepared !== undefined && 'plugin' in prepared) return refuse(prepared.plugin, prepared.reasons.join(', '));
-    const asked = this.#classes.asked(pod, profile, prepared);
-    asked.nodeSpec.refresh();
-    asked.topology.refresh();
-    return asked;
+    const classified = this.#classes.classify(pod, profile, prepared);
+    classified.nodeSpec.refresh();
+    classified.topology.refresh();
+    return classified;
   }
 
   #reset(): void {
@@ -222,19 +222,19 @@ export class Engine {
    * node is filtered, as it is with {@link Classes.withVolumes}.
    * @returns undefined if no node passes, or if the score or the tie-break depends on the volumes
    */
-  #placeByVolumes(asked: Asked, nominated: ReadonlyMap<number, readonly PodInfo[]>): string | undefined {
+  #placeByVolumes(classified: ClassifiedPod, nominated: ReadonlyMap<number, readonly PodInfo[]>): string | undefined {
     const { cluster, compat, random } = this.#options;
-    const { volumes } = asked.needs;
-    if (volumes === undefined || compat.tieBreak !== 'random' || scoresVolumes(asked.profile)) return undefined;
-    const set = this.#classes.resources(asked);
+    const { volumes } = classified.needs;
+    if (volumes === undefined || compat.tieBreak !== 'random' || scoresVolumes(classified.profile)) return undefined;
+    const set = this.#classes.resources(classified);
     set.refresh();
-    const closed = this.#closed(asked, set, nominated);
+    const closed = this.#closed(classified, set, nominated);
     const passes = (slot: number): boolean => {
       const state = cluster.at(slot);
       return state !== undefined && !closed.has(slot) && volumesRejection(volumes, state) === undefined;
     };
-    if (!isIndifferent(asked)) {
-      const { slots } = this.#scan.best(asked, set, closed, passes);
+    if (!isIndifferent(classified)) {
+      const { slots } = this.#scan.best(classified, set, closed, passes);
       return slots.length === 0 ? undefined : cluster.at(this.#choose(slots))?.name;
     }
     const slot = set.buckets.draw(passes, random);
@@ -242,30 +242,34 @@ export class Engine {
   }
 
   /** Counts the pods that are nominated for the node. */
-  #rejectionBeside(asked: Asked, state: NodeState): Rejection | undefined {
-    return this.#rejection(asked, state, this.#options.nominations.on(state.name, asked.pod));
+  #rejectionBeside(classified: ClassifiedPod, state: NodeState): Rejection | undefined {
+    return this.#rejection(classified, state, this.#options.nominations.on(state.name, classified.pod));
   }
 
-  #rejection(asked: Asked, state: NodeState, nominated: readonly PodInfo[] | undefined): Rejection | undefined {
+  #rejection(classified: ClassifiedPod, state: NodeState, nominated: readonly PodInfo[] | undefined): Rejection | undefined {
     return nominated === undefined || nominated.length === 0
-      ? filterNode(asked, state)
-      : new NodeTrial(asked, state, nominated).rejection();
+      ? filterNode(classified, state)
+      : new NodeTrial(classified, state, nominated).rejection();
   }
 
   /** Nodes that only their nominated pods make infeasible. */
-  #closed(asked: Asked, set: ResourceClass, nominated: ReadonlyMap<number, readonly PodInfo[]>): ReadonlyMap<number, Rejection> {
+  #closed(
+    classified: ClassifiedPod,
+    set: ResourceClass,
+    nominated: ReadonlyMap<number, readonly PodInfo[]>,
+  ): ReadonlyMap<number, Rejection> {
     let closed: Map<number, Rejection> | undefined;
-    const effects = new Effects(asked);
+    const effects = new Effects(classified);
     for (const [slot, pods] of nominated) {
       const state = this.#options.cluster.at(slot);
       if (state === undefined || set.code(slot) !== 0) continue;
-      const refused = new NodeTrial(asked, state, pods, effects).rejection();
+      const refused = new NodeTrial(classified, state, pods, effects).rejection();
       if (refused !== undefined) (closed ??= new Map()).set(slot, refused);
     }
     return closed ?? open;
   }
 
-  #decideNamed(asked: Asked, names: readonly string[]): Decision {
+  #decideNamed(classified: ClassifiedPod, names: readonly string[]): Decision {
     const { cluster } = this.#options;
     const feasible: NodeState[] = [];
     const rejections: [Rejection, number][] = [];
@@ -274,7 +278,7 @@ export class Engine {
       const state = cluster.node(name);
       if (state === undefined) continue;
       found += 1;
-      const refused = this.#rejectionBeside(asked, state);
+      const refused = this.#rejectionBeside(classified, state);
       if (refused === undefined) feasible.push(state);
       else rejections.push([refused, 1]);
     }
@@ -285,7 +289,7 @@ export class Engine {
     }
     let best = -1;
     let slots: number[] = [];
-    this.#scan.totals(asked, feasible, ({ slot }, total) => {
+    this.#scan.totals(classified, feasible, ({ slot }, total) => {
       if (total > best) [best, slots] = [total, []];
       if (total === best) slots.push(slot);
     });
@@ -298,7 +302,7 @@ export class Engine {
   }
 
   /** For nodes with nominated pods, the reasons are those with the nominated pods counted. */
-  #explain(asked: Asked, set: ResourceClass, nominated: ReadonlyMap<number, readonly PodInfo[]>): FitError {
+  #explain(classified: ClassifiedPod, set: ResourceClass, nominated: ReadonlyMap<number, readonly PodInfo[]>): FitError {
     const { cluster } = this.#options;
     const counted = new Map<Rejection, number>();
     const count = (refused: Rejection | undefined, by = 1): void => {
@@ -308,16 +312,16 @@ export class Engine {
     if (set.feasible > 0) {
       this.#scan.eachPassing(set, (slot) => {
         const state = cluster.at(slot);
-        if (state !== undefined && !nominated.has(slot)) count(filterNeighbours(asked, state));
+        if (state !== undefined && !nominated.has(slot)) count(filterPodRules(classified, state));
       });
     }
-    const effects = new Effects(asked);
+    const effects = new Effects(classified);
     for (const [slot, pods] of nominated) {
       const state = cluster.at(slot);
       const code = set.code(slot);
       if (state === undefined) continue;
       if (code !== 0) count(this.#rejections.of(code), -1);
-      count(new NodeTrial(asked, state, pods, effects).rejection());
+      count(new NodeTrial(classified, state, pods, effects).rejection());
     }
     return fitErrorOf(cluster.nodeCount, counted);
   }
@@ -361,7 +365,7 @@ function bestOf(set: ResourceClass, closed: ReadonlyMap<number, Rejection>): { s
 }
 
 /** The pod has no rules about other pods and prefers no node: only a node's own points count. */
-const isIndifferent = ({ topology, nodeSpec }: Asked): boolean => topology.isIndifferent && !nodeSpec.hasPoints;
+const isIndifferent = ({ topology, nodeSpec }: ClassifiedPod): boolean => topology.isIndifferent && !nodeSpec.hasPoints;
 
 function namedBy({ pod }: PodInfo, { filters }: ProfileConfig): readonly string[] | undefined {
   return filters.has('NodeAffinity') ? namedNodes(pod.spec ?? {}) : undefined;

@@ -88,7 +88,7 @@ export class NodeSpecClass {
     // At least one node per call, so that the pass ends however slow the machine is.
     while (this.#first.at < slotCount) {
       const state = this.#cluster.at(this.#first.at);
-      if (state !== undefined) this.#look(state);
+      if (state !== undefined) this.#evaluate(state);
       this.#first.at += 1;
       if (isOver()) return false;
     }
@@ -106,7 +106,7 @@ export class NodeSpecClass {
     cluster.eachChangedSince(since, (slot) => {
       const state = cluster.at(slot);
       if (state === undefined) this.#set(slot, 0, 0, 0);
-      else if (state.shapeVersion > since) this.#look(state);
+      else if (state.shapeVersion > since) this.#evaluate(state);
     });
     this.#seen = cluster.version;
   }
@@ -170,7 +170,7 @@ export class NodeSpecClass {
     this.#affinities = grown(this.#affinities, slots, (length) => new Int32Array(length));
   }
 
-  #look(state: NodeState): void {
+  #evaluate(state: NodeState): void {
     const { preferences, affinity } = this.scoreOf(state);
     this.#set(state.slot, this.#rejections.code(this.filter(state)), preferences, affinity);
   }

@@ -13,7 +13,7 @@ import { isAnyTaken } from '../plugins/node-ports.ts';
 import type { AffinityTerms } from '../pod/selectors.ts';
 
 /** The requirements of a pod, with the cached classes that it belongs to. */
-export interface Asked {
+export interface ClassifiedPod {
   readonly pod: PodInfo;
   readonly profile: ProfileConfig;
   readonly nodeSpec: NodeSpecClass;
@@ -22,13 +22,13 @@ export interface Asked {
 }
 
 /** Runs all filters on one node, in their order. Classes must be up to date. */
-export function filterNode(asked: Asked, state: NodeState): Rejection | undefined {
-  const { profile, nodeSpec, needs } = asked;
-  return nodeSpec.filter(state) ?? resourceFilter(needs, profile, state) ?? filterNeighbours(asked, state);
+export function filterNode(classified: ClassifiedPod, state: NodeState): Rejection | undefined {
+  const { profile, nodeSpec, needs } = classified;
+  return nodeSpec.filter(state) ?? resourceFilter(needs, profile, state) ?? filterPodRules(classified, state);
 }
 
 /** Runs the filters that read other pods, which come last. */
-export function filterNeighbours({ topology }: Asked, state: NodeState): Rejection | undefined {
+export function filterPodRules({ topology }: ClassifiedPod, state: NodeState): Rejection | undefined {
   return podTopologySpread(topology.hard, state.slot, undefined) ?? interPodAffinity(topology, state.slot);
 }
 
@@ -36,7 +36,7 @@ export function filterNeighbours({ topology }: Asked, state: NodeState): Rejecti
 export class NodeTrial implements WhatIf {
   readonly node: string;
   readonly pods: readonly PodInfo[];
-  readonly #asked: Asked;
+  readonly #classified: ClassifiedPod;
   readonly #state: NodeState;
   readonly #nominated: readonly PodInfo[];
   readonly #removed = new Map<string, PodInfo>();
@@ -52,10 +52,10 @@ export class NodeTrial implements WhatIf {
    * @param nominated - pods with at least the priority of the pod to schedule, without that pod
    * @param effects - shared by the trials of one decision for the same pod
    */
-  constructor(asked: Asked, state: NodeState, nominated: readonly PodInfo[], effects = new Effects(asked)) {
+  constructor(classified: ClassifiedPod, state: NodeState, nominated: readonly PodInfo[], effects = new Effects(classified)) {
     this.node = state.name;
     this.pods = [...state.pods.values()];
-    this.#asked = asked;
+    this.#classified = classified;
     this.#state = state;
     this.#nominated = nominated.filter(({ uid }) => !state.pods.has(uid));
     this.#effects = effects;
@@ -92,9 +92,9 @@ export class NodeTrial implements WhatIf {
   }
 
   #filter(added: readonly PodInfo[]): Rejection | undefined {
-    const { nodeSpec, topology, needs, profile } = this.#asked;
+    const { nodeSpec, topology, needs, profile } = this.#classified;
     const state = this.#state;
-    if (added.length === 0 && this.#removed.size === 0) return filterNode(this.#asked, state);
+    if (added.length === 0 && this.#removed.size === 0) return filterNode(this.#classified, state);
     const { refused } = (this.#static ??= { refused: nodeSpec.filter(state) });
     if (refused) return refused;
     const rest = this.#rest;
@@ -122,7 +122,7 @@ export class NodeTrial implements WhatIf {
   /** Checks the required anti-affinity of nominated pods, which the counts do not have unless an assigned pod has the same term. */
   #nominatedAntiAffinity(added: readonly PodInfo[]): Rejection | undefined {
     const labels = this.#state.node?.metadata.labels ?? {};
-    const rejects = added.some((pod) => this.#asked.topology.antiOf(pod).some((key) => Object.hasOwn(labels, key)));
+    const rejects = added.some((pod) => this.#classified.topology.antiOf(pod).some((key) => Object.hasOwn(labels, key)));
     return rejects ? existingAnti : undefined;
   }
 }
@@ -209,19 +209,19 @@ export interface Effect {
 
 /** Effects of other pods on the pod to schedule, computed once for pods that are alike. Valid for one decision. */
 export class Effects {
-  readonly #asked: Asked;
+  readonly #classified: ClassifiedPod;
   readonly #known = new Map<AffinityTerms, Map<string, Effect['counts']>>();
 
-  constructor(asked: Asked) {
-    this.#asked = asked;
+  constructor(classified: ClassifiedPod) {
+    this.#classified = classified;
   }
 
   of(pod: PodInfo): Effect {
-    return { counts: this.#countsOf(pod), takesPort: isAnyTaken(this.#asked.needs.ports, pod.ports) };
+    return { counts: this.#countsOf(pod), takesPort: isAnyTaken(this.#classified.needs.ports, pod.ports) };
   }
 
   #countsOf(pod: PodInfo): Effect['counts'] {
-    const { topology } = this.#asked;
+    const { topology } = this.#classified;
     if (!topology.hasFilters) return noCounts;
     let alike = this.#known.get(pod.terms);
     if (alike === undefined) this.#known.set(pod.terms, (alike = new Map<string, Effect['counts']>()));

@@ -189,13 +189,13 @@ export class ResourceClass {
     cluster.eachChangedSince(since, (slot) => {
       const state = cluster.at(slot);
       if (state === undefined) this.#set(slot, ABSENT, 0);
-      else if (state.version > since) this.#look(state);
+      else if (state.version > since) this.#evaluate(state);
     });
     this.#seen = cluster.version;
     this.#imagesAt = images;
   }
 
-  #look(state: NodeState): void {
+  #evaluate(state: NodeState): void {
     const { slot } = state;
     const fixed = this.nodeSpec.code(slot);
     if (fixed !== 0) {

@@ -5,7 +5,7 @@ import type { ScoreName } from '../plugins/names.ts';
 import { ofHighest, roundHalfUp } from '../plugins/arithmetic.ts';
 import { neighbourScore } from '../plugins/inter-pod-affinity.ts';
 import { type CountedConstraint, fewestOf, spreadScore, spreadWeight } from '../plugins/pod-topology-spread.ts';
-import type { Asked } from './node-trial.ts';
+import type { ClassifiedPod } from './node-trial.ts';
 import { type ResourceClass, resourcePoints } from './resource-class.ts';
 import { grown } from './rejections.ts';
 import type { TopologyClass } from './topology-class.ts';
@@ -46,16 +46,16 @@ export class Scan {
    * @param closed - slots that are excluded for other reasons
    * @param passes - called last, for the slots that are left. @default all pass
    */
-  best(asked: Asked, set: ResourceClass, closed: ReadonlyMap<number, unknown>, passes?: (slot: number) => boolean): Best {
+  best(classified: ClassifiedPod, set: ResourceClass, closed: ReadonlyMap<number, unknown>, passes?: (slot: number) => boolean): Best {
     this.#grow();
     const passing = this.#passing;
     const totals = this.#totals;
-    const neighbours = this.#filter(asked.topology, this.#begin(set, closed));
+    const neighbours = this.#filter(classified.topology, this.#begin(set, closed));
     const count = passes === undefined ? neighbours : this.#keep(passes, neighbours);
     if (count <= 1) return { slots: Array.from(passing.subarray(0, count)), feasible: count };
     const { points: own } = set;
     for (let at = 0; at < count; at++) totals[at] = own[passing[at] ?? 0] ?? 0;
-    this.#addCompared(asked, count);
+    this.#addCompared(classified, count);
     let best = -Infinity;
     let ties = 0;
     for (let at = 0; at < count; at++) {
@@ -71,13 +71,13 @@ export class Scan {
   }
 
   /** Total points of these nodes, all of which are feasible. */
-  totals(asked: Asked, feasible: readonly NodeState[], each: (state: NodeState, total: number) => void): void {
+  totals(classified: ClassifiedPod, feasible: readonly NodeState[], each: (state: NodeState, total: number) => void): void {
     this.#grow();
     for (const [at, state] of feasible.entries()) {
       this.#passing[at] = state.slot;
-      this.#totals[at] = resourcePoints(asked.needs, asked.profile, state, this.#cluster, this.#max);
+      this.#totals[at] = resourcePoints(classified.needs, classified.profile, state, this.#cluster, this.#max);
     }
-    this.#addCompared(asked, feasible.length);
+    this.#addCompared(classified, feasible.length);
     for (const [at, state] of feasible.entries()) each(state, this.#totals[at] ?? 0);
   }
 
@@ -161,7 +161,7 @@ export class Scan {
   }
 
   /** Adds points besides a node's own, weights included, for the first `count` that pass. */
-  #addCompared({ profile: { scores }, nodeSpec, topology }: Asked, count: number): void {
+  #addCompared({ profile: { scores }, nodeSpec, topology }: ClassifiedPod, count: number): void {
     const weight = (name: ScoreName): number => scores.get(name) ?? 0;
     const taints = weight('TaintToleration');
     const affinity = weight('NodeAffinity');

@@ -51,7 +51,7 @@ export class Extenders {
   }
 
   /** Whether any extender is called with this verb for the pod: otherwise the call would change nothing. */
-  asks(verb: Verb, pod: PodInfo): boolean {
+  calls(verb: Verb, pod: PodInfo): boolean {
     return this.#extenders.some((extender) => extender.does(verb, pod));
   }
 

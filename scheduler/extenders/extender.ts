@@ -118,7 +118,7 @@ export class Extender {
         clock,
         timeoutMs: this.config.httpTimeoutMs,
         mostBytes: answerBytes + 2 * body.length,
-        again: verb !== 'bind', // a resent bind could be a second one
+        retry: verb !== 'bind', // a resent bind could be a second one
         signal,
       });
       return read(answer);

@@ -28,7 +28,7 @@ export interface Posting {
   /** Largest answer, in bytes. */
   mostBytes: number;
   /** Whether the request may be resent if the server had already closed the reused connection. */
-  again: boolean;
+  retry: boolean;
   signal: AbortSignal;
 }
 
@@ -56,11 +56,11 @@ function parse(text: string): unknown {
 }
 
 async function exchange(posting: Posting, signal: AbortSignal): Promise<string> {
-  const { agents, url, body, again, mostBytes } = posting;
+  const { agents, url, body, retry, mostBytes } = posting;
   const send = url.startsWith('https:') ? secureRequest : plainRequest;
   const bytes = Buffer.from(body);
   const headers = { 'Content-Type': 'application/json', Accept: 'application/json', 'Content-Length': bytes.length };
-  for (let left = again ? 1 : 0; ; left--) {
+  for (let left = retry ? 1 : 0; ; left--) {
     const agent = await agents.current();
     signal.throwIfAborted();
     const call = send(url, { method: 'POST', agent, headers, signal });

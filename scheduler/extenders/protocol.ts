@@ -22,7 +22,7 @@ class Field {
     this.#path = path;
   }
 
-  get isSaid(): boolean {
+  get isPresent(): boolean {
     return this.#value !== undefined;
   }
 
@@ -146,7 +146,7 @@ export function decodeFilter(answer: unknown): FilterAnswer {
         .in('Nodes')
         .in('items')
         .items()
-        ?.map((node) => node.in('metadata').in('name').name()) ?? (said.in('Nodes').isSaid ? [] : undefined),
+        ?.map((node) => node.in('metadata').in('name').name()) ?? (said.in('Nodes').isPresent ? [] : undefined),
     nodeNames: said
       .in('NodeNames')
       .items()

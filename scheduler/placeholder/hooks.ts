@@ -5,7 +5,7 @@ import type { Placeholders } from './placeholders.ts';
 import type { Key } from '../../kube/cache/contract.ts';
 import type { SchedulerState } from '../core/state.ts';
 import type { PodInfo } from '../pod/pod-info.ts';
-import { exceeds, placeholderOldUid, standsFor } from './plan.ts';
+import { exceeds, placeholderOldUid, isPlaceholderFor } from './plan.ts';
 
 /**
  * Hooks of placeholder pods, around those of reservations: placeholder pods are not counted on their nodes, because the reservation is, and are deleted before
@@ -15,7 +15,7 @@ export function placeholderHooks(
   reservation: ReservationHooks,
   { reservations, seen, placeholders }: { reservations: Pick<Reservations, 'of'>; seen: SeenPlaceholders; placeholders: Placeholders },
 ): SchedulerHooks {
-  reservation.onEnded(placeholders.look);
+  reservation.onEnded(placeholders.sync);
   return {
     ...reservation,
     ignores: (pod) => seen.ignores(pod),
@@ -25,7 +25,7 @@ export function placeholderHooks(
       return true;
     },
     // Before the next scheduling attempt: other schedulers may bind pods to the node at any moment.
-    onChange: placeholders.look,
+    onChange: placeholders.sync,
     onReserve(pod, node) {
       const released = reservations.of(pod);
       const reserved = reservation.onReserve(pod, node);
@@ -128,15 +128,15 @@ export class SeenPlaceholders {
   }
 
   /** Whether the cache shows a placeholder pod for this reservation. */
-  standsFor(room: Reservation): boolean {
-    for (const { info, isHidden } of this.#seen.values()) if (isHidden && standsFor(room, info)) return true;
+  hasPlaceholderFor(reservation: Reservation): boolean {
+    for (const { info, isHidden } of this.#seen.values()) if (isHidden && isPlaceholderFor(reservation, info)) return true;
     return false;
   }
 
   /** A reservation was made after the cache showed its placeholder pod: from now on the pod is left out of the count. */
-  adopted(room: Reservation): void {
+  adopted(reservation: Reservation): void {
     for (const [uid, seen] of this.#seen) {
-      if (seen.isHidden || !standsFor(room, seen.info) || exceeds(room, seen.info)) continue;
+      if (seen.isHidden || !isPlaceholderFor(reservation, seen.info) || exceeds(reservation, seen.info)) continue;
       this.#seen.set(uid, { ...seen, isHidden: true });
       this.#options.state.ignorePod(uid);
     }
@@ -145,19 +145,19 @@ export class SeenPlaceholders {
   /** The placeholder pod could not be deleted: without its reservation it is counted like any pod. */
   count(uid: string): void {
     const seen = this.#seen.get(uid);
-    if (seen?.isHidden !== true || this.#roomOf(seen.info) !== undefined) return;
+    if (seen?.isHidden !== true || this.#reservationOf(seen.info) !== undefined) return;
     this.#seen.set(uid, { ...seen, isHidden: false });
     this.#options.state.countPod(seen.info);
   }
 
   #isOverlooked(info: PodInfo): boolean {
     if (this.#own.has(info.uid) || this.#expected.has(info.key)) return true;
-    const room = this.#roomOf(info);
-    return room !== undefined && !exceeds(room, info);
+    const reservation = this.#reservationOf(info);
+    return reservation !== undefined && !exceeds(reservation, info);
   }
 
-  #roomOf(info: PodInfo): Reservation | undefined {
+  #reservationOf(info: PodInfo): Reservation | undefined {
     const { reservations } = this.#options;
-    return [...reservations.list(), ...reservations.inFlight()].find((one) => standsFor(one, info));
+    return [...reservations.list(), ...reservations.inFlight()].find((one) => isPlaceholderFor(one, info));
   }
 }

@@ -37,7 +37,7 @@ export interface PlaceholdersOptions {
   /** Longest lifetime of a reservation. */
   longestMs: Millis;
   /** Called when no placeholder pod could be created: other schedulers do not see this reservation. */
-  onUnseen(room: Reservation, error: unknown): void;
+  onUnseen(reservation: Reservation, error: unknown): void;
 }
 
 interface Entry extends PlaceholderPod {
@@ -54,7 +54,7 @@ interface Entry extends PlaceholderPod {
 
 const CALL_MS: Millis = 10_000;
 const REMEMBERED = 1_000;
-const AGAIN = { base: 1_000, cap: 30_000 };
+const RETRY = { base: 1_000, cap: 30_000 };
 
 /**
  * Creates and deletes the placeholder pods that show reservations to other schedulers, as planned, while this process leads. No pod is bound to a node with a
@@ -79,11 +79,11 @@ export class Placeholders {
     const { seen } = this.#options;
     seen.watch((info, oldUid) => this.#seen(info, oldUid));
     void this.#findOthers(signal);
-    this.look();
+    this.sync();
   }
 
   /** A reservation or a placeholder pod changed. */
-  readonly look = (): void => {
+  readonly sync = (): void => {
     if (this.#isIdle()) return;
     this.#prune();
     const { make, remove } = this.#plan();
@@ -91,20 +91,20 @@ export class Placeholders {
       const entry = this.#entries.get(placeholder.key);
       if (entry !== undefined && this.#isFree(entry)) void this.#remove(entry, why);
     }
-    for (const room of make) {
-      const entry = this.#entries.get(placeholderKey(room));
-      if (entry === undefined || this.#isFree(entry)) this.#make(room);
+    for (const reservation of make) {
+      const entry = this.#entries.get(placeholderKey(reservation));
+      if (entry === undefined || this.#isFree(entry)) this.#make(reservation);
     }
   };
 
   /**
    * Resolves when no placeholder pod is left on the node that would keep the kubelet from admitting the pod to be bound. Until {@link settled}, none is
    * created for its reservation.
-   * @param room - the reservation that was released to the pod
+   * @param reservation - the reservation that was released to the pod
    * @throws why a placeholder pod could not be deleted; the signal's reason
    */
-  async clear(node: string, room: Reservation | undefined, signal: AbortSignal): Promise<void> {
-    if (room !== undefined) this.#due.add(room.oldUid);
+  async clear(node: string, reservation: Reservation | undefined, signal: AbortSignal): Promise<void> {
+    if (reservation !== undefined) this.#due.add(reservation.oldUid);
     for (let round = 0; this.#entries.size > 0; round++) {
       const blocking = this.#plan().remove.flatMap(({ placeholder, why }) => {
         const entry = placeholder.node === node ? this.#entries.get(placeholder.key) : undefined;
@@ -120,8 +120,8 @@ export class Placeholders {
   }
 
   /** The binding of the pod has succeeded or failed. */
-  settled(room: Reservation): void {
-    if (this.#due.delete(room.oldUid)) this.look();
+  settled(reservation: Reservation): void {
+    if (this.#due.delete(reservation.oldUid)) this.sync();
   }
 
   /** Resolves when no request is in flight. */
@@ -188,7 +188,7 @@ export class Placeholders {
       )
       .finally(() => {
         entry.flight = undefined;
-        this.look();
+        this.sync();
       });
     entry.flight = flight;
     return flight;
@@ -198,28 +198,28 @@ export class Placeholders {
     const { clock, random } = this.#options;
     if (signal.aborted) return;
     entry.failures += 1;
-    const wait = backoff(entry.failures, AGAIN, random);
+    const wait = backoff(entry.failures, RETRY, random);
     const at = clock.monotonic() + wait;
     entry.notBefore = at;
     const then = (): void => {
       // A timer may be a moment early.
       if (entry.notBefore === at) entry.notBefore = 0;
-      this.look();
+      this.sync();
     };
     void clock.sleep(wait, signal).then(then, () => {});
   }
 
-  #make(room: Reservation): void {
+  #make(reservation: Reservation): void {
     const { client, seen, meters, image, longestMs, log } = this.#options;
-    const key = placeholderKey(room);
-    const { oldUid, node } = room;
+    const key = placeholderKey(reservation);
+    const { oldUid, node } = reservation;
     const entry: Entry = this.#entries.get(key) ?? { key, node, oldUid, uid: '', info: undefined, ...atRest };
     this.#entries.set(key, entry);
     seen.expect(key);
     void this.#call(entry, async (signal) => {
       let uid: string | undefined;
       try {
-        const made = await client.create<Pod>(pods, placeholderOf(room, image, longestMs), { signal, timeoutMs: CALL_MS });
+        const made = await client.create<Pod>(pods, placeholderOf(reservation, image, longestMs), { signal, timeoutMs: CALL_MS });
         ({ uid } = made.metadata);
         this.#had.add(oldUid);
         entry.uid = uid ?? '';
@@ -231,7 +231,7 @@ export class Placeholders {
         signal.throwIfAborted();
         if (isAlreadyExists(error)) return await this.#identify(entry, signal);
         meters.made('error');
-        this.#reportFailure(room, error);
+        this.#reportFailure(reservation, error);
         if (!isFinal(error)) throw error;
         // A quota, an admission policy, a terminating namespace: a retry could get in the way of the successor.
         this.#had.add(oldUid);
@@ -314,24 +314,24 @@ export class Placeholders {
           const oldUid = placeholderOldUid(info, isOurs);
           if (oldUid !== undefined) this.#seen(info, oldUid);
         }
-        this.look();
+        this.sync();
         return;
       } catch (error) {
         if (signal.aborted) return;
         if (failures === 1) log.warn('failed to list placeholder pods, retrying', { error: describeError(error) });
-        await clock.sleep(backoff(failures, AGAIN, random), signal).catch(() => {});
+        await clock.sleep(backoff(failures, RETRY, random), signal).catch(() => {});
       }
     }
   }
 
-  #reportFailure(room: Reservation, error: unknown): void {
+  #reportFailure(reservation: Reservation, error: unknown): void {
     const { log } = this.#options;
-    this.#options.onUnseen(room, error);
+    this.#options.onUnseen(reservation, error);
     if (this.#isReported) return;
     this.#isReported = true;
     log.warn('failed to create a placeholder pod, other schedulers do not see the reservation', {
-      pod: room.heldPod.key,
-      node: room.node,
+      pod: reservation.heldPod.key,
+      node: reservation.node,
       error: describeError(error),
     });
   }

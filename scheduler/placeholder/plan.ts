@@ -22,8 +22,8 @@ const NOBODY = 65_535;
  * has the priority of the deleted pod: pods that may preempt the reservation may preempt it in other schedulers as well.
  * @param longest - the reservation expires at the latest after this
  */
-export function placeholderOf(room: Reservation, image: string, longest: Millis): Pod {
-  const { namespace, name, owner, node, heldPod, oldUid } = room;
+export function placeholderOf(reservation: Reservation, image: string, longest: Millis): Pod {
+  const { namespace, name, owner, node, heldPod, oldUid } = reservation;
   const { cpu, memory, ephemeral, scalars } = heldPod.requests;
   const asks = new Map<string, number>([['cpu', cpu], ['memory', memory], ['ephemeral-storage', ephemeral], ...scalars]);
   const amounts = Object.fromEntries(
@@ -36,7 +36,7 @@ export function placeholderOf(room: Reservation, image: string, longest: Millis)
     kind: 'Pod',
     metadata: {
       namespace,
-      name: placeholderName(room),
+      name: placeholderName(reservation),
       labels: { [PLACEHOLDER_LABEL]: 'kept', [PLACEHOLDER_UID_LABEL]: oldUid },
       annotations: { [PLACEHOLDER_OF_ANNOTATION]: name },
       // Not as its controller: a set counts and deletes pods that it controls.
@@ -72,8 +72,8 @@ export function placeholderOf(room: Reservation, image: string, longest: Millis)
 }
 
 /** The same for the whole life of a reservation, so that it has at most one placeholder pod. Another reservation for a pod of that name has another. */
-export function placeholderKey(room: Reservation): Key {
-  return objectKey({ metadata: { namespace: room.namespace, name: placeholderName(room) } });
+export function placeholderKey(reservation: Reservation): Key {
+  return objectKey({ metadata: { namespace: reservation.namespace, name: placeholderName(reservation) } });
 }
 
 function placeholderName({ name, oldUid }: Pick<Reservation, 'name' | 'oldUid'>): string {
@@ -87,7 +87,7 @@ function placeholderName({ name, oldUid }: Pick<Reservation, 'name' | 'oldUid'>)
 
 /**
  * Whether the pod has all marks of a placeholder pod of a scheduler with these profiles. Every user who may create pods can create one that has them, and only
- * achieves that it may be deleted: a pod is left out of the count by {@link standsFor} alone. A pod that lacks any mark is not ours and is never deleted.
+ * achieves that it may be deleted: a pod is left out of the count by {@link isPlaceholderFor} alone. A pod that lacks any mark is not ours and is never deleted.
  * @returns the UID of the pod whose reservation it holds; undefined when it is not ours
  */
 export function placeholderOldUid(pod: PodInfo, isOurs: (schedulerName: string) => boolean): string | undefined {
@@ -99,8 +99,10 @@ export function placeholderOldUid(pod: PodInfo, isOurs: (schedulerName: string) 
 }
 
 /** Whether a pod with our marks holds this reservation: only one pod can have the reservation's placeholder name. */
-export function standsFor(room: Reservation, pod: Pick<PodInfo, 'key' | 'nodeName' | 'labels'>): boolean {
-  return pod.nodeName === room.node && pod.labels[PLACEHOLDER_UID_LABEL] === room.oldUid && pod.key === placeholderKey(room);
+export function isPlaceholderFor(reservation: Reservation, pod: Pick<PodInfo, 'key' | 'nodeName' | 'labels'>): boolean {
+  return (
+    pod.nodeName === reservation.node && pod.labels[PLACEHOLDER_UID_LABEL] === reservation.oldUid && pod.key === placeholderKey(reservation)
+  );
 }
 
 /** Whether a pod requests more than is reserved: then the reservation does not stand in for it, and it must be counted. */
@@ -151,12 +153,14 @@ export interface PlaceholderPlan {
  * one stays. The deleted pod is gone from the API before its capacity is reserved, so that it and its placeholder pod are never on the node together.
  */
 export function planPlaceholders({ kept, given, due, placeholders, had }: PlaceholderFacts): PlaceholderPlan {
-  const rooms = new Map([...given, ...kept].filter(({ oldUid }) => !due.has(oldUid)).map((room) => [placeholderKey(room), room]));
+  const rooms = new Map(
+    [...given, ...kept].filter(({ oldUid }) => !due.has(oldUid)).map((reservation) => [placeholderKey(reservation), reservation]),
+  );
   const known = new Set(placeholders.filter(({ uid }) => uid !== '').map(({ key }) => key));
   return {
-    make: kept.filter((room) => {
-      const { state, oldUid } = room;
-      return state === 'active' && !due.has(oldUid) && !had.has(oldUid) && !known.has(placeholderKey(room));
+    make: kept.filter((reservation) => {
+      const { state, oldUid } = reservation;
+      return state === 'active' && !due.has(oldUid) && !had.has(oldUid) && !known.has(placeholderKey(reservation));
     }),
     remove: placeholders.flatMap((placeholder) => {
       const why = whyNot(placeholder, rooms.get(placeholder.key));
@@ -165,9 +169,9 @@ export function planPlaceholders({ kept, given, due, placeholders, had }: Placeh
   };
 }
 
-function whyNot({ key, node, oldUid, info }: PlaceholderPod, room: Reservation | undefined): string | undefined {
-  if (room === undefined || room.node !== node || room.oldUid !== oldUid) return 'the reservation ended';
+function whyNot({ key, node, oldUid, info }: PlaceholderPod, reservation: Reservation | undefined): string | undefined {
+  if (reservation === undefined || reservation.node !== node || reservation.oldUid !== oldUid) return 'the reservation ended';
   if (info === undefined) return undefined;
-  if (info.key !== key || !standsFor(room, info)) return 'it is not the pod that was created';
-  return exceeds(room, info) ? 'it requests more than is reserved' : undefined;
+  if (info.key !== key || !isPlaceholderFor(reservation, info)) return 'it is not the pod that was created';
+  return exceeds(reservation, info) ? 'it requests more than is reserved' : undefined;
 }

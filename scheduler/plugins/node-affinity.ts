@@ -3,7 +3,7 @@ import type { Node } from '../types.ts';
 import type { Rejection } from './names.ts';
 import { matchesNodeAffinity, matchesNodeSelector } from '../../kube/api/placement.ts';
 
-type Wishes = Readonly<Pick<PodSpec, 'nodeSelector' | 'affinity'>>;
+type NodeConstraints = Readonly<Pick<PodSpec, 'nodeSelector' | 'affinity'>>;
 
 const mismatch: Rejection = { plugin: 'NodeAffinity', resolvable: false, reasons: ["node(s) didn't match Pod's node affinity/selector"] };
 
@@ -16,13 +16,17 @@ const enforced: Rejection = {
 const terms = new WeakMap<NodeSelectorTerm, NodeSelector>();
 
 /** @param added - node affinity that the profile adds to each of its pods */
-export function nodeAffinity(wishes: Wishes, added: NodeSelector | undefined, { metadata }: Readonly<Node>): Rejection | undefined {
+export function nodeAffinity(
+  constraints: NodeConstraints,
+  added: NodeSelector | undefined,
+  { metadata }: Readonly<Node>,
+): Rejection | undefined {
   if (added !== undefined && !matchesNodeAffinity(added, metadata)) return enforced;
-  return selectsNode(wishes, metadata) ? undefined : mismatch;
+  return selectsNode(constraints, metadata) ? undefined : mismatch;
 }
 
 /** Whether a pod's own node selector and required affinity match this node. */
-export function selectsNode({ nodeSelector, affinity }: Wishes, metadata: Readonly<Node>['metadata']): boolean {
+export function selectsNode({ nodeSelector, affinity }: NodeConstraints, metadata: Readonly<Node>['metadata']): boolean {
   return (
     matchesNodeSelector(nodeSelector, metadata.labels) === undefined &&
     matchesNodeAffinity(affinity?.nodeAffinity?.requiredDuringSchedulingIgnoredDuringExecution, metadata)
@@ -30,7 +34,7 @@ export function selectsNode({ nodeSelector, affinity }: Wishes, metadata: Readon
 }
 
 /** Sum of the weights of the preferred terms that the node matches. */
-export function preferredWeight({ affinity }: Wishes, { metadata }: Readonly<Node>): number {
+export function preferredWeight({ affinity }: NodeConstraints, { metadata }: Readonly<Node>): number {
   let sum = 0;
   for (const { weight, preference } of affinity?.nodeAffinity?.preferredDuringSchedulingIgnoredDuringExecution ?? [])
     if (weight !== 0 && matchesNodeAffinity(alone(preference), metadata)) sum += weight;
@@ -41,7 +45,7 @@ export function preferredWeight({ affinity }: Wishes, { metadata }: Readonly<Nod
  * The nodes that a pod names: each of its terms has to name some (`matchFields` of `metadata.name`).
  * @returns undefined: it may be any node; an empty list: names that exclude each other
  */
-export function namedNodes({ affinity }: Wishes): readonly string[] | undefined {
+export function namedNodes({ affinity }: NodeConstraints): readonly string[] | undefined {
   const required = affinity?.nodeAffinity?.requiredDuringSchedulingIgnoredDuringExecution;
   if (!required?.nodeSelectorTerms?.length) return undefined;
   const all = new Set<string>();

@@ -1,6 +1,6 @@
 import type { ProfileConfig, ScoringStrategy, ShapePoint } from '../config/config.ts';
 import type { NodeLoad } from '../cache/node-state.ts';
-import { asksNothing, type Requests } from '../pod/pod-info.ts';
+import { requestsNothing, type Requests } from '../pod/pod-info.ts';
 import { timesOver } from './arithmetic.ts';
 import type { Rejection } from './names.ts';
 
@@ -25,7 +25,7 @@ export function nodeResourcesFit(requests: Requests, node: NodeLoad, ignored: (r
     never ||= isHopeless;
   };
   if (node.podCount + 1 > node.allocPods) lacks('Too many pods', node.allocPods < 1);
-  if (!asksNothing(requests)) {
+  if (!requestsNothing(requests)) {
     const { cpu, memory, ephemeral, scalars } = requests;
     if (cpu > 0 && cpu > node.allocCpu - node.usedCpu) lacks('Insufficient cpu', cpu > node.allocCpu);
     if (memory > 0 && memory > node.allocMemory - node.usedMemory) lacks('Insufficient memory', memory > node.allocMemory);

@@ -63,7 +63,7 @@ function read(pod: Readonly<Pod>): PodInfo {
     priority: spec?.priority ?? 0,
     schedulerName: spec?.schedulerName ?? 'default-scheduler',
     nodeName: spec?.nodeName ?? '',
-    requests: requestsOf(specAsTaken(spec ?? { containers: [] }, status)),
+    requests: requestsOf(specWithResizes(spec ?? { containers: [] }, status)),
     ports: ports.length === 0 ? noPorts : ports.slice(0, MAX_HOST_PORTS),
     terms: spec?.affinity?.podAffinity || spec?.affinity?.podAntiAffinity ? affinityTermsOf(spec.affinity, namespace) : noTerms,
     terminating: metadata.deletionTimestamp !== undefined,
@@ -99,8 +99,8 @@ export interface Requests {
   readonly scoredMemory: number;
 }
 
-const UNSAID_CPU = 100n;
-const UNSAID_MEMORY = 200n * 1024n * 1024n;
+const DEFAULT_CPU_REQUEST = 100n;
+const DEFAULT_MEMORY_REQUEST = 200n * 1024n * 1024n;
 const named = new Set(['cpu', 'memory', 'ephemeral-storage']);
 
 /** Pods of one template have the same requests: they share one object. Cleared when it grows beyond what templates explain. */
@@ -135,7 +135,7 @@ function requestsOf(spec: OwnSpec): Requests {
 }
 
 /** Whether the pod requests nothing: then no resource is compared. */
-export function asksNothing({ cpu, memory, ephemeral, scalars }: Requests): boolean {
+export function requestsNothing({ cpu, memory, ephemeral, scalars }: Requests): boolean {
   return cpu === 0 && memory === 0 && ephemeral === 0 && scalars.size === 0;
 }
 
@@ -148,8 +148,8 @@ export function whole(amount: bigint | undefined): number {
 function scoredBy(isGuessed: (resource: 'cpu' | 'memory') => boolean): (resources: ResourceRequirements | undefined) => Amounts {
   return (resources) => {
     const asked = amountsOf(resources?.requests);
-    if (!asked.has('cpu') && isGuessed('cpu')) asked.set('cpu', UNSAID_CPU);
-    if (!asked.has('memory') && isGuessed('memory')) asked.set('memory', UNSAID_MEMORY);
+    if (!asked.has('cpu') && isGuessed('cpu')) asked.set('cpu', DEFAULT_CPU_REQUEST);
+    if (!asked.has('memory') && isGuessed('memory')) asked.set('memory', DEFAULT_MEMORY_REQUEST);
     return asked;
   };
 }
@@ -171,32 +171,34 @@ type OwnStatus = Readonly<PodStatus> & { readonly resources?: ResourceRequiremen
  * actual request of each resource. Desired requests do not count if the resize is infeasible.
  * @see https://kep.k8s.io/1287 and, for pods as a whole, https://kep.k8s.io/5419
  */
-function specAsTaken(spec: OwnSpec, status: OwnStatus | undefined): OwnSpec {
+function specWithResizes(spec: OwnSpec, status: OwnStatus | undefined): OwnSpec {
   const statuses = new Map<string, Readonly<ContainerStatus>>();
   for (const one of [...(status?.initContainerStatuses ?? []), ...(status?.containerStatuses ?? [])])
     if (one.resources) statuses.set(one.name, one);
-  const asWhole = spec.resources?.requests && status?.resources;
-  if (statuses.size === 0 && !asWhole) return spec;
+  const podLevel = spec.resources?.requests && status?.resources;
+  if (statuses.size === 0 && !podLevel) return spec;
   const isInfeasible =
     status?.resize === 'Infeasible' ||
     status?.conditions?.some(({ type, reason }) => type === 'PodResizePending' && reason === 'Infeasible') === true;
-  const wished = (resources: ResourceRequirements | undefined): Quantities => (isInfeasible ? undefined : resources?.requests);
-  const taken = (container: Container): Container => {
+  const desired = (resources: ResourceRequirements | undefined): Quantities => (isInfeasible ? undefined : resources?.requests);
+  const withResize = (container: Container): Container => {
     const { resources, allocatedResources } = statuses.get(container.name) ?? {};
     if (!resources) return container;
-    const requests = most([wished(container.resources), resources.requests, allocatedResources]);
+    const requests = most([desired(container.resources), resources.requests, allocatedResources]);
     return { ...container, resources: { ...container.resources, requests } };
   };
   // Resources without a pod-level request are summed up from the containers.
-  const askedAsWhole = (taken: Record<string, string>) =>
-    Object.fromEntries(Object.entries(taken).filter(([resource]) => spec.resources?.requests?.[resource] !== undefined));
+  const podLevelRequests = (withResize: Record<string, string>) =>
+    Object.fromEntries(Object.entries(withResize).filter(([resource]) => spec.resources?.requests?.[resource] !== undefined));
   // Only restartable init containers (sidecars) run beside the others.
-  const initContainers = spec.initContainers?.map((init) => (init.restartPolicy === 'Always' ? taken(init) : init));
+  const initContainers = spec.initContainers?.map((init) => (init.restartPolicy === 'Always' ? withResize(init) : init));
   return {
     ...spec,
-    containers: spec.containers.map(taken),
+    containers: spec.containers.map(withResize),
     ...(initContainers && { initContainers }),
-    ...(asWhole && { resources: { requests: askedAsWhole(most([wished(spec.resources), asWhole.requests, status.allocatedResources])) } }),
+    ...(podLevel && {
+      resources: { requests: podLevelRequests(most([desired(spec.resources), podLevel.requests, status.allocatedResources])) },
+    }),
   };
 }
 

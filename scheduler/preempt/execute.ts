@@ -18,7 +18,7 @@ export interface PreemptionEvent {
 export interface Preempter {
   client: Pick<Client, 'get' | 'patch' | 'delete'>;
   clock: Pick<Clock, 'now'>;
-  tell: (victim: Readonly<Pod>, event: PreemptionEvent) => void;
+  recordEvent: (victim: Readonly<Pod>, event: PreemptionEvent) => void;
   /** Requests in flight at once. @default 16 */
   atOnce?: number;
 }
@@ -59,11 +59,11 @@ export async function executePreemption(by: Preempter, plan: Preemption, signal:
 }
 
 async function removeVictim(by: Preempter, victim: PodInfo, preemptor: PodInfo, node: string, signal: AbortSignal): Promise<void> {
-  const { client, clock, tell } = by;
+  const { client, clock, recordEvent } = by;
   const { uid } = victim;
   const isThere =
     (isTarget(victim.pod) ||
-      (await unlessGone(by, victim, signal, async (ref) => {
+      (await ifStillExists(by, victim, signal, async (ref) => {
         const condition: PodCondition & ReturnType<typeof observedOf> = {
           type: DISRUPTION_TARGET,
           status: 'True',
@@ -75,15 +75,15 @@ async function removeVictim(by: Preempter, victim: PodInfo, preemptor: PodInfo, 
         const change = { metadata: { uid }, status: { conditions: [condition] } };
         await client.patch(pods, ref, change, { type: 'strategic', subresource: 'status', signal });
       }))) &&
-    (await unlessGone(by, victim, signal, (ref) => client.delete(pods, ref, { body: { preconditions: { uid } }, signal })));
+    (await ifStillExists(by, victim, signal, (ref) => client.delete(pods, ref, { body: { preconditions: { uid } }, signal })));
   if (!isThere) return;
   const note = `Preempted by pod ${preemptor.uid} on node ${node}`;
-  tell(victim.pod, { type: 'Normal', reason: 'Preempted', action: 'Preempting', note });
+  recordEvent(victim.pod, { type: 'Normal', reason: 'Preempted', action: 'Preempting', note });
 }
 
 async function clearNomination(by: Preempter, pod: PodInfo, signal: AbortSignal): Promise<void> {
   const change = { metadata: { uid: pod.uid }, status: { nominatedNodeName: null } };
-  await unlessGone(by, pod, signal, async (ref) => {
+  await ifStillExists(by, pod, signal, async (ref) => {
     await by.client.patch(pods, ref, change, { type: 'merge', subresource: 'status', signal });
   });
 }
@@ -92,7 +92,7 @@ async function clearNomination(by: Preempter, pod: PodInfo, signal: AbortSignal)
  * Makes a request about the pod with this UID.
  * @returns false when that pod no longer exists, also if another one has its name by now
  */
-async function unlessGone(
+async function ifStillExists(
   { client }: Pick<Preempter, 'client'>,
   { namespace, name, uid }: PodInfo,
   signal: AbortSignal,

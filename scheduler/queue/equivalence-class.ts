@@ -95,7 +95,7 @@ export function invalidatedBy(before: PodInfo, after: PodInfo): Set<Rejector> {
   const relabelled = !same(before.labels, after.labels);
   if (relabelled) invalidated.add('PodTopologySpread').add('InterPodAffinity'); // its constraints count its own labels, and other pods' anti-affinity matches them
   if (was !== is) {
-    if (asksLess(before.requests, after.requests)) invalidated.add('NodeResourcesFit');
+    if (requestsLess(before.requests, after.requests)) invalidated.add('NodeResourcesFit');
     if (!same(was?.tolerations, is?.tolerations)) {
       invalidated.add('TaintToleration').add('NodeUnschedulable');
       if (spreadConstraintsOf(is?.topologySpreadConstraints, after.labels).hard.some(({ honorsTaints }) => honorsTaints))
@@ -113,7 +113,7 @@ export function invalidatedBy(before: PodInfo, after: PodInfo): Set<Rejector> {
 }
 
 /** Whether the pod is still in one equivalence class with those that were rejected like it. Its PodScheduled condition does not count. */
-export function asksTheSame(before: PodInfo, after: PodInfo): boolean {
+export function hasSameRequirements(before: PodInfo, after: PodInfo): boolean {
   return (
     same(before.pod.spec, after.pod.spec) &&
     same(before.labels, after.labels) &&
@@ -127,7 +127,7 @@ export function meet(some: ReadonlySet<Rejector>, others: ReadonlySet<Rejector>)
   return false;
 }
 
-function asksLess(before: Requests, after: Requests): boolean {
+function requestsLess(before: Requests, after: Requests): boolean {
   if (before === after) return false;
   if (after.cpu < before.cpu || after.memory < before.memory || after.ephemeral < before.ephemeral) return true;
   for (const [resource, amount] of before.scalars) if ((after.scalars.get(resource) ?? 0) < amount) return true;

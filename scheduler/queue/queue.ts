@@ -5,7 +5,7 @@ import type { PodInfo } from '../pod/pod-info.ts';
 import type { Failure, Found, PoolName, QueuedPod, SchedulingQueue } from './contract.ts';
 import { byTurn, newEntry, noRejectors, queuedPodOf, eventsSince, type Entry, type EquivalenceClass } from './entry.ts';
 import { Pools } from './pools.ts';
-import { asksTheSame, isGated, meet, invalidatedBy } from './equivalence-class.ts';
+import { hasSameRequirements, isGated, meet, invalidatedBy } from './equivalence-class.ts';
 import { firstReady, mayHelp, Unschedulable } from './unschedulable.ts';
 import type { Hints } from './hints.ts';
 
@@ -92,7 +92,7 @@ class PodQueue implements SchedulingQueue {
       this.#drop(entry);
       return;
     }
-    const worthIt = this.#settle(entry, failure, info);
+    const requeue = this.#settle(entry, failure, info);
     this.#pools.take(entry);
     entry.info = info;
     entry.queuedAt = this.#options.now();
@@ -103,8 +103,8 @@ class PodQueue implements SchedulingQueue {
     entry.equivalenceClass = equivalenceClass;
     entry.backoffUntil = this.#backoffOf(entry);
     if (isGated(info)) this.#pools.put(entry, 'gated');
-    else if (entry.held) this.#hold(entry, worthIt);
-    else if (worthIt) this.#enqueue(entry);
+    else if (entry.held) this.#hold(entry, requeue);
+    else if (requeue) this.#enqueue(entry);
     else this.#pools.put(entry, 'unschedulable');
     this.#settleClass(entry);
   }
@@ -212,7 +212,7 @@ class PodQueue implements SchedulingQueue {
     const before = entry.info;
     if (before === info) return;
     const invalidated = invalidatedBy(before, info);
-    const isAlike = asksTheSame(before, info);
+    const isAlike = hasSameRequirements(before, info);
     // Most updates of pending pods are status writes of this scheduler.
     if (entry.place === 'unschedulable' && entry.equivalenceClass !== undefined && isAlike) {
       entry.info = info;
@@ -306,9 +306,9 @@ class PodQueue implements SchedulingQueue {
     this.#nextRepresentative(entry);
   }
 
-  /** @param worthIt - whether {@link release} requeues the pod even if no event follows */
-  #hold(entry: Entry, worthIt: boolean): void {
-    entry.invalidated = worthIt ? 'all' : undefined;
+  /** @param requeue - whether {@link release} requeues the pod even if no event follows */
+  #hold(entry: Entry, requeue: boolean): void {
+    entry.invalidated = requeue ? 'all' : undefined;
     this.#pools.put(entry, 'held');
   }
 

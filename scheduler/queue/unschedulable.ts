@@ -118,13 +118,13 @@ export class Unschedulable {
     this.#groupOf.set(entry.uid, group);
   }
 
-  /** @param isNews - it was rejected just now: all pods of its class would have been rejected as it was */
-  #joinClass(entry: Entry, key: string, isNews: boolean): void {
+  /** @param isFresh - it was rejected just now: all pods of its class would have been rejected as it was */
+  #joinClass(entry: Entry, key: string, isFresh: boolean): void {
     const { rejectedBy, short } = entry;
     const rejection = { rejectedBy, short };
     let alike = this.#classes.get(key);
     if (alike === undefined) this.#classes.set(key, (alike = newClass(key, rejection)));
-    if (isNews) alike.rejection = rejection;
+    if (isFresh) alike.rejection = rejection;
     alike.resting.set(entry.uid, entry);
   }
 

@@ -63,7 +63,7 @@ function heldPodUid(oldUid: string): string {
 
 /** The deleted pod as it was before its deletion, without deletionTimestamp. */
 export function heldPodOf(pod: PodInfo): PodInfo {
-  return podInfoOf(standIn(pod, heldPodUid(pod.uid), pod.nodeName));
+  return podInfoOf(heldPodObject(pod, heldPodUid(pod.uid), pod.nodeName));
 }
 
 /**
@@ -72,7 +72,7 @@ export function heldPodOf(pod: PodInfo): PodInfo {
  * @param spare - undefined: nothing is free, or nothing is to be added
  */
 export function heldPodOfSuccessor(heldPod: PodInfo, successor: PodInfo, spare: Spare | undefined): PodInfo {
-  const info = podInfoOf(standIn(successor, heldPod.uid, heldPod.nodeName));
+  const info = podInfoOf(heldPodObject(successor, heldPod.uid, heldPod.nodeName));
   return { ...info, requests: keptOf(heldPod.requests, successor.requests, spare) };
 }
 
@@ -97,7 +97,7 @@ function labelsOf({ labels }: PodInfo): unknown {
   return Object.entries(labels).filter(([name]) => name !== 'controller-revision-hash');
 }
 
-function standIn({ pod }: PodInfo, uid: string, nodeName: string): Pod {
+function heldPodObject({ pod }: PodInfo, uid: string, nodeName: string): Pod {
   const { namespace, name, labels, ownerReferences } = pod.metadata;
   const metadata = {
     ...(name === undefined ? {} : { name }),

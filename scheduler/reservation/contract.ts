@@ -132,8 +132,8 @@ export interface Reservations extends HeldCapacity {
   podTerminating(facts: DeletionFacts): void;
   /** An assigned pod was deleted: called right after the cache dropped it, before any other event. */
   podDeleted(facts: DeletionFacts): Made;
-  /** A pending pod was added or updated, also one of another scheduler. @param room - called at most once */
-  podSeen(pod: PodInfo, room: (node: string) => CapacityFacts, now: Millis): Seen;
+  /** A pending pod was added or updated, also one of another scheduler. @param capacityOf - called at most once */
+  podSeen(pod: PodInfo, capacityOf: (node: string) => CapacityFacts, now: Millis): Seen;
   /** No node passed. Only the first call counts. */
   podFailed(pod: PodInfo, now: Millis): void;
   /** A pod is on a node: bound by this scheduler and confirmed, or by another one. */

@@ -126,15 +126,15 @@ function ofMember({ pod, newestRevision }: DeletionFacts, set: Readonly<Stateful
   }
   if (hash !== updateRevision && updateRevision !== '')
     return { purpose: 'upgrade', why: `the pod is of revision ${hash}, and the set is being updated to ${updateRevision}` };
-  return unlessNews(set, hash, newestRevision);
+  return unlessUpdating(set, hash, newestRevision);
 }
 
 function ofDaemon({ pod, newestRevision }: DeletionFacts, daemonSet: Readonly<DaemonSet>): Replacement {
-  return unlessNews(daemonSet, revisionOf(pod), newestRevision);
+  return unlessUpdating(daemonSet, revisionOf(pod), newestRevision);
 }
 
 /** Detects an update that the status does not show yet. */
-function unlessNews(
+function unlessUpdating(
   { metadata, status }: Readonly<StatefulSet> | Readonly<DaemonSet>,
   hash: string,
   newest: string | undefined,

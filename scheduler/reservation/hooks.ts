@@ -25,7 +25,7 @@ import { isNotFound } from '../../kube/client/errors.ts';
 
 /** Placeholder pods, which show reservations to other schedulers: such a pod is on the node already, so the reservation stays. */
 export interface PlaceholderView {
-  standsFor(reservation: Reservation): boolean;
+  hasPlaceholderFor(reservation: Reservation): boolean;
   /** A reservation was adopted that was not known when its placeholder was seen. */
   adopted(reservation: Reservation): void;
 }
@@ -104,7 +104,7 @@ export function reservationHooks(options: ReservationHooksOptions): ReservationH
     onPodAssigned(pod, wasAssumed) {
       dropped(reservations.podPlaced(pod));
       // The placeholder pod was on the node before the new pod: the kubelet will reject the new pod, so that the reservation still fits.
-      if (!wasAssumed) recheck(pod.nodeName, (reservation) => placeholders?.standsFor(reservation) === true);
+      if (!wasAssumed) recheck(pod.nodeName, (reservation) => placeholders?.hasPlaceholderFor(reservation) === true);
     },
     onPodTerminating(pod) {
       const facts = deletionFacts(state, pod, false);
@@ -196,7 +196,7 @@ function otherOf(owner: string, { uid }: PodInfo, pods: Iterable<PodInfo>): stri
 }
 
 /** How long before a reservation expires the deleted pod is read from the API server: the caches do not have finished pods. */
-const ASK_BEFORE_MS: Millis = 5_000;
+const READ_BEFORE_MS: Millis = 5_000;
 
 /** Drops expired reservations, and extends those of finished pods that still exist: their successors are created only after their deletion. */
 export class ReservationExpiry {
@@ -204,7 +204,7 @@ export class ReservationExpiry {
   readonly #now: () => Millis;
   readonly #client: Pick<Client, 'get'>;
   readonly #dropped: (dropped: readonly Dropped[]) => void;
-  readonly #asked = new Map<string, Millis>();
+  readonly #read = new Map<string, Millis>();
 
   /** @param dropped - called with what has expired */
   constructor(
@@ -221,20 +221,20 @@ export class ReservationExpiry {
   tick(signal: AbortSignal): Millis | undefined {
     const [reservations, now] = [this.#reservations, this.#now];
     if (reservations.size === 0) {
-      this.#asked.clear();
+      this.#read.clear();
       return undefined;
     }
     const at = now();
-    for (const reservation of reservations.expiringWithin(ASK_BEFORE_MS, at)) this.#ask(reservation, signal);
+    for (const reservation of reservations.expiringWithin(READ_BEFORE_MS, at)) this.#readPod(reservation, signal);
     this.#dropped(reservations.expire(at));
     const { nextExpiry } = reservations;
-    return nextExpiry === undefined ? undefined : Math.max(at + 100, nextExpiry - ASK_BEFORE_MS);
+    return nextExpiry === undefined ? undefined : Math.max(at + 100, nextExpiry - READ_BEFORE_MS);
   }
 
-  #ask(reservation: Reservation, signal: AbortSignal): void {
+  #readPod(reservation: Reservation, signal: AbortSignal): void {
     const { oldUid, namespace, name, expiresAt } = reservation;
-    if (this.#asked.get(oldUid) === expiresAt) return;
-    this.#asked.set(oldUid, expiresAt);
+    if (this.#read.get(oldUid) === expiresAt) return;
+    this.#read.set(oldUid, expiresAt);
     const [reservations, now] = [this.#reservations, this.#now];
     this.#client.get(pods, { namespace, name }, { signal }).then(
       ({ metadata }) => {
@@ -242,7 +242,7 @@ export class ReservationExpiry {
       },
       (error: unknown) => {
         // After an error the next tick may read the pod again. Without an answer the reservation expires as planned.
-        if (!isNotFound(error)) this.#asked.delete(oldUid);
+        if (!isNotFound(error)) this.#read.delete(oldUid);
       },
     );
   }

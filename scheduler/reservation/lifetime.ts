@@ -122,13 +122,13 @@ export function placeInSet(set: Readonly<StatefulSet>, podName: string): PlaceIn
   const reserved = ordinalRangesIn((set.metadata.annotations?.[RESERVED_ORDINALS] ?? '').trim()) ?? [];
   if (reserved.some(({ from, to }) => from <= ordinal && ordinal <= to))
     return { wanted: false, why: `StatefulSet ${name} skips ordinal ${ordinal}` };
-  const index = ordinal - start - leftOut(reserved, start, ordinal);
+  const index = ordinal - start - countReserved(reserved, start, ordinal);
   if (index >= replicas) return { wanted: false, why: `StatefulSet ${name} has ${replicas} replicas, none with ordinal ${ordinal}` };
   return { wanted: true, index };
 }
 
 /** Number of ordinals in these ranges from `start` up to `end`, without `end`. */
-function leftOut(ranges: readonly Readonly<OrdinalRange>[], start: number, end: number): number {
+function countReserved(ranges: readonly Readonly<OrdinalRange>[], start: number, end: number): number {
   let count = 0;
   for (const { from, to } of ranges) count += Math.max(0, Math.min(to, end - 1) - Math.max(from, start) + 1);
   return count;

@@ -77,12 +77,12 @@ export interface ReservationView {
 /** @param shown - converts a time of the reservations to the wall clock. @returns by namespace and name */
 export function reservationViews(reservations: readonly Reservation[], shown = (at: Millis): Millis => at): ReservationView[] {
   return reservations
-    .map((reservation) => roomOf(reservation, shown))
+    .map((reservation) => viewOf(reservation, shown))
     .toSorted((a, b) => compare(a.namespace, b.namespace) || compare(a.name, b.name) || compare(a.node, b.node));
 }
 
-function roomOf({ owner, heldPod, claimant, createdAt, expiresAt, ...room }: Reservation, shown: (at: Millis) => Millis): ReservationView {
-  const { namespace, name, node, priority, state, purpose, why } = room;
+function viewOf({ owner, heldPod, claimant, createdAt, expiresAt, ...rest }: Reservation, shown: (at: Millis) => Millis): ReservationView {
+  const { namespace, name, node, priority, state, purpose, why } = rest;
   return {
     namespace,
     name,

@@ -136,7 +136,7 @@ class InMemoryReservations implements Reservations {
     return { decision, reservation, dropped };
   }
 
-  podSeen(pod: PodInfo, room: (node: string) => CapacityFacts, now: Millis): Seen {
+  podSeen(pod: PodInfo, capacityOf: (node: string) => CapacityFacts, now: Millis): Seen {
     const before = this.#kept.of(pod);
     if (before === undefined) return nobody;
     // Most updates of a pending pod are status writes of this scheduler.
@@ -144,7 +144,7 @@ class InMemoryReservations implements Reservations {
     if (!this.#rules.isOurs(pod.schedulerName)) {
       return { ...nobody, dropped: this.#drop(before, `its successor uses scheduler ${pod.schedulerName}`) };
     }
-    const { node, spare } = room(before.node);
+    const { node, spare } = capacityOf(before.node);
     const barred = whyNotOnNode(before.node, node, pod.pod.spec, true);
     if (barred !== undefined) return { ...nobody, dropped: this.#drop(before, barred) };
     const isKnown = before.claimant?.uid === pod.uid;

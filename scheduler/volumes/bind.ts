@@ -27,7 +27,7 @@ const MAX_TRIES = 4;
 /** A pod in PreBind that waits for its claims: checked whenever one of them, its volume or the node may have changed. */
 interface Waiter {
   readonly node: string;
-  look(): void;
+  check(): void;
 }
 
 /** Reserve and PreBind of VolumeBinding: sets claimRefs of volumes and selected nodes of claims; the PV controller and the provisioner do the rest. */
@@ -171,7 +171,7 @@ export class ClaimBinder implements VolumeBinder {
     const failed = (hint: string): void => reject(new ActionError('bind the volumes of pod', `${pod.key} on node ${node}`, { hint }));
     const waiter: Waiter = {
       node,
-      look: () => {
+      check: () => {
         try {
           const progress = this.#progress(node, decision, written);
           if (progress.is === 'bound') resolve(undefined);
@@ -188,7 +188,7 @@ export class ClaimBinder implements VolumeBinder {
       failed(`${progress.is === 'bound' ? 'it was bound too late' : progress.why} (waited ${this.#timeoutMs / 1_000} s)`);
     }, reject);
     try {
-      waiter.look();
+      waiter.check();
       await promise;
     } finally {
       over.abort();
@@ -221,10 +221,10 @@ export class ClaimBinder implements VolumeBinder {
   }
 
   #notify(key: Key): void {
-    for (const waiter of this.#waiters.get(key) ?? []) waiter.look();
+    for (const waiter of this.#waiters.get(key) ?? []) waiter.check();
   }
 
   #notifyNode(node: string): void {
-    for (const waiters of this.#waiters.values()) for (const waiter of waiters) if (waiter.node === node) waiter.look();
+    for (const waiters of this.#waiters.values()) for (const waiter of waiters) if (waiter.node === node) waiter.check();
   }
 }

@@ -135,7 +135,7 @@ function labelsOf({ metadata }: Readonly<Node>): Labels {
 }
 
 const GONE = 'it is gone';
-const AGAIN = 'the pod will be retried';
+const RETRIED = 'the pod will be retried';
 
 /** What to write next so that a decision comes true; `why` finishes the sentence "Cannot ...:". */
 export type Step = { do: 'nothing' } | { do: 'patch'; patch: object } | { do: 'give-up'; why: string };
@@ -238,5 +238,5 @@ function pathOf({ metadata: { namespace = '', name = '' } }: Readonly<Claim>): s
   return `${namespace}/${name}`;
 }
 
-const impossible = (why: string): Progress => ({ is: 'impossible', why: `${why}; ${AGAIN}` });
-const giveUp = (why: string): Step => ({ do: 'give-up', why: `${why}; ${AGAIN}` });
+const impossible = (why: string): Progress => ({ is: 'impossible', why: `${why}; ${RETRIED}` });
+const giveUp = (why: string): Step => ({ do: 'give-up', why: `${why}; ${RETRIED}` });

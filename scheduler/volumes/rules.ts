@@ -6,7 +6,7 @@ import { needsOf } from './needs.ts';
 import type { Node } from '../types.ts';
 import { decideBinding, filterBinding, type Provisioned, serve } from './binding.ts';
 import type { ProfileConfig, ShapePoint } from '../config/config.ts';
-import type { VolumeAsk } from '../engine/engine.ts';
+import type { VolumeRequirements } from '../engine/engine.ts';
 import type { VolumeQuestions } from '../engine/resource-class.ts';
 import { filterLimits, filterRestrictions, filterZone } from './filters.ts';
 import { onShape } from '../plugins/node-resources.ts';
@@ -45,7 +45,7 @@ interface HeldClaims {
 const nothing: VolumeDecision = { reserve: [], provision: [] };
 
 /** Volumes as one pod's attempt sees them: with the reservations for other pods, without its own. */
-export class VolumeWork implements VolumeAsk {
+export class VolumeWork implements VolumeRequirements {
   readonly #view: AssumingView;
   readonly #held: HeldClaims;
 

@@ -14,17 +14,17 @@ export const nodeName: Hint = ({ nodeName }, event) =>
   event.kind === 'node-added' && (nodeName === '' || nodeName === event.after.metadata.name);
 
 export const nodeUnschedulable: Hint = ({ pod }, event) =>
-  nodeComesToPass(
+  nodeNowPasses(
     event,
     ({ spec }) => spec?.unschedulable !== true || firstUntolerated(cordon, pod.spec?.tolerations, refusingEffects) === undefined,
   );
 
-export const taintToleration: Hint = (info, event) => nodeComesToPass(event, (node) => toleratesNode(info, node));
+export const taintToleration: Hint = (info, event) => nodeNowPasses(event, (node) => toleratesNode(info, node));
 
 /** @param added - node affinity that the profile adds to each of its pods */
 export function nodeAffinity(added: (schedulerName: string) => NodeSelector | undefined): Hint {
   return ({ pod, schedulerName }, event) =>
-    nodeComesToPass(event, (node) => rejectionForAffinity(pod.spec ?? {}, added(schedulerName), node) === undefined);
+    nodeNowPasses(event, (node) => rejectionForAffinity(pod.spec ?? {}, added(schedulerName), node) === undefined);
 }
 
 export function toleratesNode({ pod }: PodInfo, { spec }: Readonly<Node>): boolean {
@@ -40,16 +40,16 @@ export const nodePorts: Hint = ({ ports }, event) => {
 export const devicesOnNodes: Hint = ({ pod, requests }, event) => {
   if ('resourceClaims' in (pod.spec ?? {})) return false;
   const has = ({ status }: Readonly<Node>, resource: string): boolean => !['0', undefined].includes(status?.allocatable?.[resource]);
-  return nodeComesToPass(event, (node) => [...requests.scalars.keys()].some((resource) => has(node, resource)));
+  return nodeNowPasses(event, (node) => [...requests.scalars.keys()].some((resource) => has(node, resource)));
 };
 
 /** The hint of a filter that reads only the node's object: a node is added that passes it, or changes so that it passes. */
 export function nodePasses(passes: (pod: PodInfo, node: Readonly<Node>) => boolean): Hint {
-  return (pod, event) => nodeComesToPass(event, (node) => passes(pod, node));
+  return (pod, event) => nodeNowPasses(event, (node) => passes(pod, node));
 }
 
 /** Whether a node passes now that did not pass before, or did not exist. */
-function nodeComesToPass(event: ClusterEvent, passes: (node: Readonly<Node>) => boolean): boolean {
+function nodeNowPasses(event: ClusterEvent, passes: (node: Readonly<Node>) => boolean): boolean {
   if (event.kind === 'node-added') return passes(event.after);
   return event.kind === 'node-updated' && passes(event.after) && !passes(event.before);
 }
@@ -61,7 +61,7 @@ const NO_SLOT = 'Too many pods';
 const INSUFFICIENT = 'Insufficient ';
 
 /* Caches: one event is evaluated for many pods, and pods of one template share one Requests object. */
-const askedBy = new WeakMap<Requests, ReadonlyMap<string, number>>();
+const requestedBy = new WeakMap<Requests, ReadonlyMap<string, number>>();
 const allocatable = new WeakMap<Readonly<Node>, ReadonlyMap<string, number>>();
 
 /** Resources that were short, parsed from the reasons of this plugin: `pods`, `cpu`, `example.com/gpu`. */
@@ -85,14 +85,14 @@ export function nodeResourcesFit(ignores: Ignores): Hint {
       case 'assigned-pod-deleted':
         return short === undefined || short.has('pods') || frees(event.before.requests, undefined, short);
       case 'assigned-pod-updated':
-        return frees(event.before.requests, event.after.requests, short ?? new Set(asked(requests).keys()));
+        return frees(event.before.requests, event.after.requests, short ?? new Set(requested(requests).keys()));
       case 'node-added':
         return fitsEmpty(requests, event.after, counts);
       case 'node-updated':
         return (
           event.changed.has('allocatable') &&
           fitsEmpty(requests, event.after, counts) &&
-          ['pods', ...asked(requests).keys()].some((resource) => has(event.after, resource) > has(event.before, resource))
+          ['pods', ...requested(requests).keys()].some((resource) => has(event.after, resource) > has(event.before, resource))
         );
       case 'assigned-pod-added':
       case 'node-deleted':
@@ -106,28 +106,28 @@ export function nodeResourcesFit(ignores: Ignores): Hint {
 /** @param after - undefined: the pod was deleted */
 function frees(before: Requests, after: Requests | undefined, wanted: ReadonlySet<string>): boolean {
   if (before === after) return false;
-  const held = asked(before);
-  const holds = after === undefined ? new Map<string, number>() : asked(after);
+  const held = requested(before);
+  const holds = after === undefined ? new Map<string, number>() : requested(after);
   for (const resource of wanted) if ((held.get(resource) ?? 0) > (holds.get(resource) ?? 0)) return true;
   return false;
 }
 
 function fitsEmpty(requests: Requests, node: Readonly<Node>, counts: (resource: string) => boolean): boolean {
   if (has(node, 'pods') < 1) return false;
-  for (const [resource, amount] of asked(requests)) if (amount > has(node, resource) && counts(resource)) return false;
+  for (const [resource, amount] of requested(requests)) if (amount > has(node, resource) && counts(resource)) return false;
   return true;
 }
 
 /** Requested amounts by resource, without zeros. */
-function asked(requests: Requests): ReadonlyMap<string, number> {
-  const seen = askedBy.get(requests);
+function requested(requests: Requests): ReadonlyMap<string, number> {
+  const seen = requestedBy.get(requests);
   if (seen !== undefined) return seen;
   const { cpu, memory, ephemeral, scalars } = requests;
   const all = new Map(scalars);
   if (cpu > 0) all.set('cpu', cpu);
   if (memory > 0) all.set('memory', memory);
   if (ephemeral > 0) all.set('ephemeral-storage', ephemeral);
-  askedBy.set(requests, all);
+  requestedBy.set(requests, all);
   return all;
 }
 

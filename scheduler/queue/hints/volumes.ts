@@ -47,7 +47,7 @@ function storageHelps(info: PodInfo, event: StorageEvent): boolean {
     case 'PersistentVolumeClaim':
       return isOwnClaim(info, event);
     case 'PersistentVolume':
-      return isFree(event.after) ? saysMore(event) : isForClaimOf(info, event);
+      return isFree(event.after) ? isRelevantChange(event) : isForClaimOf(info, event);
     case 'StorageClass': {
       const { before, after } = event;
       const said = (from: typeof after) => from && [from.provisioner, from.volumeBindingMode, from.allowedTopologies];
@@ -89,7 +89,7 @@ export const volumeZone: Hint = (info, event) => {
 function isOwnClaim(info: PodInfo, event: StorageEvent): boolean {
   if (event.of !== 'PersistentVolumeClaim' || event.after === undefined) return false;
   const { namespace = '', name = '' } = event.after.metadata;
-  return namespace === info.namespace && hasClaim(info, name) && saysMore<Claim>(event);
+  return namespace === info.namespace && hasClaim(info, name) && isRelevantChange<Claim>(event);
 }
 
 /** A volume that is, or was, for a claim of the pod was added or changed. */
@@ -98,7 +98,7 @@ function isForClaimOf(info: PodInfo, event: Changed<Volume>): boolean {
     const ref = volume?.spec?.claimRef;
     return ref?.namespace === info.namespace && hasClaim(info, ref.name ?? '');
   };
-  return event.after !== undefined && (isOurs(event.after) || isOurs(event.before)) && saysMore(event);
+  return event.after !== undefined && (isOurs(event.after) || isOurs(event.before)) && isRelevantChange(event);
 }
 
 function isFree(volume: Readonly<Volume> | undefined): boolean {
@@ -118,7 +118,7 @@ function sharesStorage(a: PodInfo, b: PodInfo): boolean {
 }
 
 /** Whether anything but resourceVersion and managedFields changed. */
-function saysMore<T extends Claim | Volume>({ before, after }: Changed<T>): boolean {
+function isRelevantChange<T extends Claim | Volume>({ before, after }: Changed<T>): boolean {
   const said = (from: Readonly<T> | undefined) =>
     from && [from.spec, from.status?.phase, from.metadata.labels, from.metadata.annotations, from.metadata.deletionTimestamp];
   return differs(said(before), said(after));

@@ -85,14 +85,14 @@ test('what is being written about a pod can be waited for', async () => {
 test('while something more urgent is written fewer statuses are, but never none', async () => {
   const { statuses, written, end, write } = writer(8);
   const named = (n: number) => podInfoOf(pod(`p${n}`).build());
-  const ways = [statuses.makeWay(), statuses.makeWay()];
+  const ways = [statuses.yieldToBinding(), statuses.yieldToBinding()];
   for (let n = 0; n < 20; n++) write(named(n), `${n}`);
   assert.equal(written.length, 2);
   for (const way of ways) way[Symbol.dispose]();
   await end();
   assert.equal(written.length, 2 + 1 + 6, 'all that may be, once one has ended');
   const few = writer(1);
-  using _way = few.statuses.makeWay();
+  using _way = few.statuses.yieldToBinding();
   few.write(named(0), '0');
   assert.deepEqual(few.written, ['0']);
 });

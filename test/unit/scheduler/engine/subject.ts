@@ -45,7 +45,7 @@ export function engineSubject(random: Random, budgets: OracleCluster['budgets'])
           .filter((other) => other.uid !== uid && other.priority >= priority),
     },
     volumes: { key: () => '', prepare: () => undefined },
-    inOneGo: 0,
+    maxUnprepared: 0,
   });
   const profiles = new Set<ProfileConfig>();
   /** Some steps of what a decision over such a pod needs, which comes later or never: other things happen before. */

@@ -108,11 +108,11 @@ test('which pods count is decided when they are first seen', () => {
   const called = (uid: string) => made(room, (pod) => (pod.metadata.uid = uid));
   const cpu = (amount: string) => (pod: Pod) => Object.assign(pod.spec?.containers[0] ?? {}, { resources: { requests: { cpu: amount } } });
   assert.equal(s.seen.ignores(made(room, cpu('2'))), false, 'it requests more than is reserved');
-  assert.equal(s.seen.standsFor(room), false);
+  assert.equal(s.seen.hasPlaceholderFor(room), false);
   const forged = made(room, ({ metadata }) => Object.assign(metadata, { uid: 'u2', name: 'forged' }));
   assert.equal(s.seen.ignores(forged), false, 'it has another name');
   assert.equal(s.seen.ignores(called('u3')), true);
-  assert.equal(s.seen.standsFor(room), true);
+  assert.equal(s.seen.hasPlaceholderFor(room), true);
   // Made by this process, and larger on the way; or seen when its room is used already.
   s.seen.expect(placeholderKey(room));
   assert.equal(s.seen.ignores(made(room, (pod) => ((pod.metadata.uid = 'u4'), cpu('2')(pod)))), true);

@@ -94,7 +94,7 @@ class World {
       {
         client: client as unknown as Pick<Client, 'get' | 'patch' | 'delete'>,
         clock: new FakeClock('2026-01-01T12:00:00Z'),
-        tell: (victim, event) => this.told.push({ ...event, pod: victim.metadata.name ?? '' }),
+        recordEvent: (victim, event) => this.told.push({ ...event, pod: victim.metadata.name ?? '' }),
       },
       { preemptor, node: 'n', victims, unnominate },
       new AbortController().signal,

@@ -3,7 +3,7 @@ import type { Clock } from '../../../../base/clock.ts';
 import type { Parts } from './world.ts';
 import { podInfoOf, type PodInfo } from '../../../../scheduler/pod/pod-info.ts';
 import { atLeastASecond, whyNotOnNode, whySetMakesNone } from '../../../../scheduler/reservation/lifetime.ts';
-import { standsFor } from '../../../../scheduler/placeholder/plan.ts';
+import { isPlaceholderFor } from '../../../../scheduler/placeholder/plan.ts';
 import type { Node, Pod, StatefulSet } from '../../../../scheduler/types.ts';
 import type { Reservation, Reservations } from '../../../../scheduler/reservation/contract.ts';
 
@@ -21,7 +21,7 @@ export function audit(audited: Audited): string[] {
   const living = list<Pod>(api, '/pods').filter(({ status }) => status?.phase !== 'Succeeded' && status?.phase !== 'Failed');
   const kept = parts.reservations.list();
   // What stands for kept room counts as that.
-  const infos = living.map((pod) => podInfoOf(pod)).filter((info) => !kept.some((room) => standsFor(room, info)));
+  const infos = living.map((pod) => podInfoOf(pod)).filter((info) => !kept.some((room) => isPlaceholderFor(room, info)));
   return [
     ...nodesOf(parts, list<Node>(api, '/nodes'), infos),
     ...waitingOf(parts, infos),
