@@ -36,7 +36,11 @@ type Refuse = Extract<SyncStep, { do: 'refuse' }>;
 /** Identifies a refusal by key and journal text. Another key of the same ConfigMap is another config, although the hash of all files is the same. */
 const nameOf = (step: Refuse): string => `${step.source.kubeletConfigKey} ${refusalDetail(step)}`;
 
-/** Executes the steps in order, decides nothing. @throws StoreError: the caller reports an internal failure and retries */
+/**
+ * Executes the steps in order. It decides only which events to send: one for each destination of an exit and for each refusal, which it repeats until
+ * the API server has accepted it.
+ * @throws StoreError: the caller reports an internal failure and retries
+ */
 export class Executor {
   readonly #deps: ExecuteDeps;
   /** The refusal whose event was sent: one event until another config is accepted or refused, across restarts too (refused.json and the journal). */
@@ -175,14 +179,15 @@ export class Executor {
       for (const { field, rule, message } of findings) log.error('config is refused', { source: sourceText(source), field, rule, message });
       await this.#journal('refused', source, detail);
     }
-    const posted = await this.#post(refusedEvent(source, findings, this.#eventFacts()));
+    // Repeated at each sync, so only the first failure is a warning.
+    const posted = await this.#post(refusedEvent(source, findings, this.#eventFacts()), this.#unreported.has(name) ? 'debug' : 'warn');
     if (!posted) return void this.#unreported.add(name);
     this.#reported = name;
     this.#unreported.delete(name);
   }
 
   async #announce(to: MaybeSource): Promise<void> {
-    await this.#post(changedEvent(to, this.#eventFacts()));
+    await this.#post(changedEvent(to, this.#eventFacts()), 'warn');
   }
 
   #eventFacts() {
@@ -190,12 +195,13 @@ export class Executor {
     return { nodeName, nowMs: clock.now(), nanos: Math.floor(random() * 1_000_000) };
   }
 
-  async #post(event: KubeObject): Promise<boolean> {
+  /** @param level - of the log line of a failure */
+  async #post(event: KubeObject, level: 'warn' | 'debug'): Promise<boolean> {
     try {
       await this.#deps.client.create(coreEvents, event, { namespace: EVENT_NAMESPACE, timeoutMs: EVENT_TIMEOUT_MS });
       return true;
     } catch (error) {
-      this.#deps.log.warn('failed to send event', { reason: event['reason'], error });
+      this.#deps.log[level]('failed to send event', { reason: event['reason'], error });
       return false;
     }
   }

@@ -3,14 +3,16 @@ import { test } from 'node:test';
 import { Executor } from '../../../../agent/sync/execute.ts';
 import type { CheckpointState, JournalEvent, JournalLine, RefusedRecord, Store } from '../../../../agent/store/store.ts';
 import { realClock } from '../../../../base/clock.ts';
-import { silentLog } from '../../../../base/log.ts';
 import type { KubeObject } from '../../../../kube/api/object.ts';
+import { recordedLog } from '../../../support/recorded-log.ts';
 import { content, payload, source } from '../../../support/builders.ts';
 import { localSituation } from '../../../support/situations.ts';
 import { SAVED_AGAIN, spoiled } from '../../../../agent/sync/observe.ts';
 
 /** An executor whose exit never comes, as under a long --restart-spread, on a disk that gives `back` for what was saved. */
 function executing({ exitWaits = true, back = { at: 'missing' } }: { exitWaits?: boolean; back?: CheckpointState } = {}) {
+  const { log, lines } = recordedLog();
+  const api = { away: false };
   const [messages, journal, assigned]: [unknown[], string[], unknown[]] = [[], [], []];
   const kept: { refused?: RefusedRecord } = {};
   const configState = localSituation();
@@ -25,13 +27,14 @@ function executing({ exitWaits = true, back = { at: 'missing' } }: { exitWaits?:
     setRecord: async (...what: unknown[]) => void assigned.push(what),
   };
   const create = async <T extends KubeObject>(_resource: unknown, object: T): Promise<T> => {
+    if (api.away) throw new Error('no answer');
     messages.push(object['message']);
     return object;
   };
   const exit = (): Promise<never> => new Promise(() => {});
-  const world = { client: { create }, nodeName: 'node-a', clock: realClock, random: () => 0, log: silentLog };
+  const world = { client: { create }, nodeName: 'node-a', clock: realClock, random: () => 0, log };
   const executor = new Executor({ ...world, store: store as Store, configState, onCheckpoint: () => {}, exitWaits, exit });
-  return { executor, configState, messages, journal, assigned, kept };
+  return { executor, configState, messages, journal, assigned, kept, api, lines };
 }
 
 test('while an exit is put off, each destination is announced once', async () => {
@@ -49,6 +52,17 @@ test('what is refused again under a new name is refused since the first time', a
   Object.assign(kept.refused ?? {}, { at: 'the first time' });
   await executor.run([refuse('web@2')]);
   assert.deepEqual([kept.refused?.at, kept.refused?.source.resourceVersion], ['the first time', '2']);
+});
+
+test('the event of a refusal is sent at each sync until the API server takes it, and said aloud once', async () => {
+  const { executor, api, lines, messages } = executing();
+  const refuse = { do: 'refuse', source: source('web@1'), content: content('A'), error: 'e', findings: [] } as const;
+  for (const away of [true, true, true, false, false]) {
+    api.away = away;
+    assert.equal(await executor.run([refuse]), !away);
+  }
+  const [failed, debug] = ['warn: failed to send event', 'debug: failed to send event'];
+  assert.deepEqual([messages.length, lines], [1, [failed, debug, debug]]);
 });
 
 test('what a look changes is shown at its end, and before an exit only where that is put off', async () => {
