@@ -11,6 +11,7 @@ import { driftedName, layout } from '../store/layout.ts';
 import { errorCode } from '../../base/errors.ts';
 import { statusErrors } from '../status/node-config-state.ts';
 import { sha256 } from '../checkpoint/payload.ts';
+import { usingText } from '../store/records.ts';
 import type { JournalEvent } from '../store/store.ts';
 
 /**
@@ -233,6 +234,6 @@ async function afterwards(
     await journal('promoted', promote, TRUSTED_ALREADY);
   }
   const why = error === plan.error ? plan.why : 'the effective file cannot be written';
-  await journal('booted', source, error === null ? `using ${used}` : `using ${used}: ${why}`);
+  await journal('booted', source, error === null ? usingText(used) : `${usingText(used)}: ${why}`);
   log.info('booted', { using: used, source: sourceText(source), why });
 }

@@ -32,6 +32,9 @@ export function journalText(line: JournalLine): string {
   return text(detail);
 }
 
+/** How the detail of a `booted` line begins; sync reads it to find the boots that could use the assigned config. */
+export const usingText = (used: 'assigned' | 'last-known-good' | 'local'): string => `using ${used}`;
+
 export function parseManifest(bytes: Uint8Array): Parsed<Manifest> {
   return parse(bytes, (json) => {
     const from = record(json, 'the manifest');

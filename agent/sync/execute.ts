@@ -6,7 +6,7 @@ import type { NodeConfigState } from '../status/node-config-state.ts';
 import { sameContent } from '../checkpoint/payload.ts';
 import { refusedRecord, sameRefusal } from '../store/records.ts';
 import type { RefusedRecord } from '../store/store.ts';
-import { StoreError, type JournalEvent, type JournalLine, type Store } from '../store/store.ts';
+import { StoreError, type JournalEvent, type JournalLine, type MetaName, type Store } from '../store/store.ts';
 import type { Clock } from '../../base/clock.ts';
 import { unreachable } from '../../base/errors.ts';
 import type { Log } from '../../base/log.ts';
@@ -77,6 +77,9 @@ export class Executor {
   async #do(step: SyncStep): Promise<void> {
     const { store, configState, log } = this.#deps;
     switch (step.do) {
+      case 'set-aside':
+        await this.#setAside(step.record);
+        return;
       case 'save':
         await this.#save(step);
         log.info('checkpoint saved', {
@@ -87,7 +90,9 @@ export class Executor {
         this.#deps.onCheckpoint();
         return;
       case 'clear-condemned':
-        await store.locked(async (own) => own.setCondemned((await own.condemned()).filter((record) => !sameContent(record, step.content))));
+        await store.locked(async () =>
+          store.setCondemned((await store.condemned()).filter((record) => !sameContent(record, step.content))),
+        );
         await this.#journal('retried', step.source, 'a new value of the annotation dkc.dev/retry');
         return;
       case 'set-last-known-good':
@@ -123,6 +128,19 @@ export class Executor {
       default:
         unreachable(step);
     }
+  }
+
+  /** Reads the record again, under the lock: an admin's command may have written it since. */
+  #setAside(name: MetaName): Promise<void> {
+    const { store, log } = this.#deps;
+    return store.locked(async () => {
+      const record = await store.record(name);
+      if (record.at !== 'damaged' || record.isUnread) return;
+      const { path, problem } = record;
+      log.error('damaged record is set aside', { path, problem });
+      await store.setAside(path);
+      await this.#journal('damaged', null, `${path}: ${problem}`);
+    });
   }
 
   /** Reads the checkpoint back after saving: if that fails, the config is not assigned and the save is retried with longer waits. */

@@ -2,7 +2,8 @@ import type { Fetched, SyncFacts, Verdict, Wanted } from './plan.ts';
 import { contentRef, digestFiles, payloadOf, sameContent, storedContent } from '../checkpoint/payload.ts';
 import { type ContentRef, type MaybeSource, type Payload, sameSource, type Source, type SpecSource } from '../checkpoint/source.ts';
 import type { NodeConfigState } from '../status/node-config-state.ts';
-import type { CheckpointState, JournalLine, Store } from '../store/store.ts';
+import { usingText } from '../store/records.ts';
+import type { CheckpointState, JournalLine, MetaName, Store } from '../store/store.ts';
 import type { Clock, Millis } from '../../base/clock.ts';
 import type { Log } from '../../base/log.ts';
 import type { KubeObject } from '../../kube/api/object.ts';
@@ -22,8 +23,8 @@ export interface ObserveDeps {
 /** Reads the records and checkpoints that the plan compares. @throws StoreError */
 export async function observe(wanted: Wanted, seen: ConfigMapSeen | undefined, deps: ObserveDeps): Promise<SyncFacts> {
   const { store, configState, preflight } = deps;
-  const assigned = await recordOf(deps, 'assigned');
-  const lastKnownGood = await recordOf(deps, 'last-known-good');
+  const records = [await recordOf(deps, 'assigned'), await recordOf(deps, 'last-known-good')] as const;
+  const [{ source: assigned }, { source: lastKnownGood }] = records;
   const fetched = wanted.at === 'source' && seen ? await fetchedOf(seen, wanted.spec, store) : undefined;
   const [assignedContent, lastKnownGoodContent] = await Promise.all([
     storedContent(store, assigned ?? null, { adopt: true }),
@@ -44,6 +45,7 @@ export async function observe(wanted: Wanted, seen: ConfigMapSeen | undefined, d
     lacksFile: configState.bootLacksFile,
     condemned: await store.condemned(),
     verdict: null,
+    damaged: records.filter(({ isDamaged }) => isDamaged).map(({ name }) => name),
     ...(await spoiledFacts(wanted, fetched, deps)),
     ...(refused ? { refused } : {}),
   };
@@ -64,24 +66,17 @@ async function spoiledFacts(
   return found ? { spoiled: { due: isDue(found, clock.now()) } } : {};
 }
 
-/** undefined: the record is missing or damaged, so its value is unknown; the next assignment writes it again. */
+/** `source` is undefined where the record is missing or damaged, so that its value is unknown; the next assignment writes it again. */
 async function recordOf(
-  { store, clock, log }: Pick<ObserveDeps, 'store' | 'clock' | 'log'>,
-  name: 'assigned' | 'last-known-good',
-): Promise<MaybeSource | undefined> {
+  { store, log }: Pick<ObserveDeps, 'store' | 'log'>,
+  name: MetaName,
+): Promise<{ name: MetaName; source: MaybeSource | undefined; isDamaged: boolean }> {
   const first = await store.record(name);
   const record = first.at === 'damaged' ? await store.record(name) : first; // a disk may fail for a moment
-  if (record.at === 'damaged') {
-    const { path, problem } = record;
-    if (record.isUnread) {
-      log.error('record cannot be read', { path, problem });
-      return undefined;
-    }
-    log.error('damaged record is set aside', { path, problem });
-    await store.setAside(path);
-    await store.addToJournal({ at: new Date(clock.now()).toISOString(), event: 'damaged', source: null, detail: `${path}: ${problem}` });
-  }
-  return record.at === 'known' ? record.source : undefined;
+  if (record.at === 'known') return { name, source: record.source, isDamaged: false };
+  const isUnread = record.at === 'damaged' && record.isUnread === true;
+  if (isUnread) log.error('record cannot be read', { path: record.path, problem: record.problem });
+  return { name, source: undefined, isDamaged: record.at === 'damaged' && !isUnread };
 }
 
 async function fetchedOf(seen: ConfigMapSeen, { namespace, name, kubeletConfigKey }: SpecSource, store: Store): Promise<Fetched> {
@@ -135,7 +130,7 @@ export function spoiled(journal: readonly JournalLine[], source: Source): Spoile
     if (line.event === 'damaged' && line.detail === SAVED_AGAIN) {
       if (times === 0) lastMs = Date.parse(line.at);
       times++;
-    } else if (line.event === 'assigned' || (line.event === 'booted' && line.detail.startsWith('using assigned'))) break;
+    } else if (line.event === 'assigned' || (line.event === 'booted' && line.detail.startsWith(usingText('assigned')))) break;
   }
   return times === 0 ? undefined : { times, lastMs };
 }

@@ -13,8 +13,7 @@ import { splitFindings } from '../config/config.ts';
 import type { Finding } from '../config/contract.ts';
 import type { Stage } from '../evaluate/evaluate.ts';
 import { statusErrors } from '../status/node-config-state.ts';
-import type { RefusedRecord } from '../store/store.ts';
-import type { CondemnedRecord } from '../store/store.ts';
+import type { CondemnedRecord, MetaName, RefusedRecord } from '../store/store.ts';
 
 /** The assignment of this node on the API server. */
 export type Wanted =
@@ -74,9 +73,13 @@ export interface SyncFacts {
   spoiled?: { due: boolean };
   /** The refusal in refused.json. */
   refused?: RefusedRecord;
+  /** Records that are damaged. @default none */
+  damaged?: readonly MetaName[];
 }
 
 export type SyncStep =
+  /** Only if the record is still damaged then. */
+  | { do: 'set-aside'; record: MetaName }
   /** `again`: the checkpoint of the assigned source was damaged; the journal then counts the saves. */
   | { do: 'save'; payload: Payload; source: Source; again: boolean }
   | { do: 'clear-condemned'; content: ContentRef; source: Source }
@@ -97,7 +100,7 @@ export type SyncStep =
  * The steps of one sync. `save` comes before `assign`, so that `assigned` never names a missing checkpoint; `exit` comes last.
  */
 export function planSync(facts: SyncFacts): SyncStep[] {
-  const steps = planWanted(facts);
+  const steps = [...(facts.damaged ?? []).map((record): SyncStep => ({ do: 'set-aside', record })), ...planWanted(facts)];
   if (!facts.refused || !isOver(facts.refused, steps, facts)) return steps;
   const exit = steps.filter((step) => step.do === 'exit');
   return [...steps.slice(0, steps.length - exit.length), { do: 'clear-refusal' }, ...exit];

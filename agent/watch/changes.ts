@@ -1,7 +1,7 @@
 import { dirname } from 'node:path';
 import { type NodeConfigState, statusErrors } from '../status/node-config-state.ts';
 import { sameContent, sha256, storedContent } from '../checkpoint/payload.ts';
-import { type CondemnedRecord, type Store, StoreError } from '../store/store.ts';
+import { type CondemnedRecord, type MetaRecord, type Store, StoreError } from '../store/store.ts';
 import { type ContentRef, type MaybeSource, sameSource, sourceText } from '../checkpoint/source.ts';
 import { signersOf } from '../evaluate/node-inputs.ts';
 import type { AgentContext, AgentOptions, AgentWorld } from '../options.ts';
@@ -50,22 +50,29 @@ export function planRecordChange(facts: RecordFacts): string | undefined {
 
 /** Compares a second time under the lock: sync updates `configState` right after its write of the record. */
 async function isAssignedByOther(store: Store, configState: NodeConfigState): Promise<boolean> {
-  const isOther = async (own: Pick<Store, 'record'>): Promise<boolean> => {
-    const record = await own.record('assigned');
+  const isOther = async (): Promise<boolean> => {
+    const record = await store.record('assigned');
     return record.at === 'known' && !sameSource(record.source, configState.picture.assigned);
   };
-  return (await isOther(store)) && (await store.locked(isOther));
+  return (await isOther()) && (await store.locked(isOther));
+}
+
+export interface Records {
+  assigned: MetaRecord;
+  lastKnownGood: MetaRecord;
 }
 
 /** @throws StoreError where a record cannot be read, so that the caller retries */
-export async function observeRecords(store: Store, configState: NodeConfigState): Promise<RecordFacts> {
-  const record = await store.record('assigned');
-  const assigned = record.at === 'known' ? record.source : null;
-  const trusted = await store.record('last-known-good');
-  for (const unread of [record, trusted])
+export async function readRecords(store: Store): Promise<Records> {
+  const records = { assigned: await store.record('assigned'), lastKnownGood: await store.record('last-known-good') };
+  for (const unread of Object.values(records))
     if (unread.at === 'damaged' && unread.isUnread) throw new StoreError('read', unread.path, { hint: unread.problem });
-  if (trusted.at === 'known') configState.update({ lastKnownGood: trusted.source });
-  const lastKnownGood = trusted.at === 'known' ? trusted.source : null;
+  return records;
+}
+
+export async function observeRecords(records: Records, store: Store, configState: NodeConfigState): Promise<RecordFacts> {
+  const sourceOf = (record: MetaRecord): MaybeSource => (record.at === 'known' ? record.source : null);
+  const [assigned, lastKnownGood] = [sourceOf(records.assigned), sourceOf(records.lastKnownGood)];
   const [assignedContent, trustedContent] = [await storedContent(store, assigned), await storedContent(store, lastKnownGood)];
   return {
     condemned: await store.condemned(),

@@ -1,5 +1,5 @@
 import { dirname, join } from 'node:path';
-import { localConfigWatch, observeRecords, planRecordChange, signatureWatch } from './changes.ts';
+import { localConfigWatch, observeRecords, planRecordChange, readRecords, signatureWatch } from './changes.ts';
 import { type AgentContext, DEFAULT_POLICY_FILE } from '../options.ts';
 import { layout } from '../store/layout.ts';
 import type { Millis } from '../../base/clock.ts';
@@ -47,7 +47,9 @@ export async function watchNodeFiles(context: AgentContext): Promise<void> {
     signal,
   );
   const recordsLoop = each(due, signal, async () => {
-    const why = planRecordChange(await observeRecords(store, configState));
+    const records = await readRecords(store);
+    if (records.lastKnownGood.at === 'known') configState.update({ lastKnownGood: records.lastKnownGood.source });
+    const why = planRecordChange(await observeRecords(records, store, configState));
     if (why !== undefined) await shutdown.leave(why);
   });
   const localLoop = each(

@@ -16,7 +16,7 @@ const NO_SOURCE = 'failed to sync: invalid NodeConfigSource, exactly one subfiel
 const SYNC_INTERNAL = 'failed to sync: internal failure, see Kubelet log for details';
 
 /**
- * `web@4=A` is a source and its content, `local` none, `?` a record that is missing. What the API wants may be a word of its own, with notes: `unsaved`,
+ * `web@4=A` is a source and its content, `local` none, `?` a record that is missing, `!` one that is damaged. What the API wants may be a word of its own, with notes: `unsaved`,
  * `retry=1`; `clashes`: its checkpoint has another content. Boot tried the assigned one unless `tried`; `condemned` is content, who and its retry annotation.
  */
 // prettier-ignore
@@ -34,6 +34,7 @@ const rows: Row[] = [
   // New content
   { why: 'saves, assigns and leaves, in this order', wants: 'web@2=B unsaved', assigned: 'web@1=A', active: 'web@1=A', verdict: 'ok', steps: ['save web@2', 'assign web@2', 'report -', 'exit web@2'] },
   { why: 'assigns where the record is missing', wants: 'web@1=A', assigned: '?', verdict: 'ok', bootError: INTERNAL, steps: ['assign web@1', 'report -', 'exit web@1'] },
+  { why: 'sets a damaged record aside before it assigns', wants: 'web@1=A', assigned: '!', verdict: 'ok', steps: ['set-aside assigned', 'assign web@1', 'report -', 'exit web@1'] },
   { why: 'assigns without evaluation with preflight off', wants: 'web@2=B', assigned: 'web@1=A', active: 'web@1=A', verdict: 'off', steps: ['assign web@2', 'report -', 'exit web@2'] },
   { why: 're-keys though the checkpoint is there', wants: 'web@1:other=A', assigned: 'web@1=A', active: 'web@1=A', verdict: 'ok', steps: ['assign web@1:other', 'report -', 'exit web@1:other'] },
   { why: 'returns to what it trusts from something unusable', wants: 'web@1=A', assigned: 'web@2=B', active: 'web@1=A', lkg: 'web@1=A', bootError: VALIDATE, verdict: 'ok', steps: ['assign web@1', 'adopt web@1', 'report -'] },
@@ -124,7 +125,8 @@ function factsOf(row: Row): SyncFacts {
   return {
     wanted: wantedOf(first),
     ...(found ? { fetched: found } : {}),
-    assigned: row.assigned === '?' ? undefined : (assigned?.source ?? null),
+    assigned: '?!'.includes(row.assigned) ? undefined : (assigned?.source ?? null),
+    damaged: row.assigned === '!' ? ['assigned'] : [],
     ...(assigned?.content ? { assignedContent: assigned.content } : {}),
     bootAssigned: tried?.source ?? null,
     lastKnownGood: row.lkg === '?' ? undefined : (lkg?.source ?? null),
@@ -178,6 +180,8 @@ function stepText(step: SyncStep): string {
       return `${step.do} ${name(step.source)}`;
     case 'clear-refusal':
       return step.do;
+    case 'set-aside':
+      return `set-aside ${step.record}`;
     case 'report':
       return `report ${step.error ?? '-'}${step.final === true ? ' for good' : ''}`;
     case 'set-last-known-good':
