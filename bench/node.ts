@@ -71,10 +71,10 @@ export async function withCheckpoints({ effective }: BenchNode, count: number): 
     kubeletConfigKey: KEY,
   });
   // Under one lock: one lock per checkpoint would take a second.
-  await store.locked(async (own) => {
+  await store.locked(async () => {
     for (let n = 1; n <= count; n++)
-      await own.save({ ...source(n), files: new Map([[KEY, new TextEncoder().encode(kubeletConfig(100 + n))]]), annotations: {} });
-    await own.setRecord('last-known-good', source(count - 1));
-    await own.setRecord('assigned', source(count));
+      await store.save({ ...source(n), files: new Map([[KEY, new TextEncoder().encode(kubeletConfig(100 + n))]]), annotations: {} });
+    await store.setRecord('last-known-good', source(count - 1));
+    await store.setRecord('assigned', source(count));
   });
 }

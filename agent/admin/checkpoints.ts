@@ -102,10 +102,10 @@ export interface Pruned {
 /** Removes the checkpoints that {@link planPrune} does not keep, in one change of the store. */
 export async function prune(store: Store, observe: () => Promise<AdminFacts>, asked: { keep: number; dryRun: boolean }): Promise<Pruned[]> {
   if (asked.dryRun) return spare(await observe(), asked.keep).map((source) => ({ source, removed: false }));
-  return store.locked(async (held) => {
+  return store.locked(async () => {
     const removed: Pruned[] = [];
     for (const source of spare(await observe(), asked.keep)) {
-      await held.removeCheckpoint(source);
+      await store.removeCheckpoint(source);
       removed.push({ source, removed: true });
     }
     return removed;

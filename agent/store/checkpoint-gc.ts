@@ -41,16 +41,16 @@ export class CheckpointGC {
 
   async #collect(): Promise<void> {
     const { options, disk, log, store, configState } = this.#deps;
-    await store.locked(async (own) => {
-      const assigned = await own.record('assigned');
-      const trusted = await own.record('last-known-good');
+    await store.locked(async () => {
+      const assigned = await store.record('assigned');
+      const trusted = await store.record('last-known-good');
       const effective = await disk.read(options.effectiveConfig).catch((error: unknown) => {
         // Unreadable is not empty: then it is unknown which checkpoints hold files that the kubelet opens.
         if (errorCode(error) !== 'ENOENT') throw error;
         return new Uint8Array();
       });
       const decisions = planPrune({
-        entries: await own.list(),
+        entries: await store.list(),
         assignedKnown: assigned.at === 'known',
         assigned: assigned.at === 'known' ? assigned.source : null,
         lastKnownGood: trusted.at === 'known' ? trusted.source : null,
@@ -60,7 +60,7 @@ export class CheckpointGC {
       });
       for (const { entry, kept } of decisions) {
         if (kept !== undefined) continue;
-        await own.removeCheckpoint(entry.ref);
+        await store.removeCheckpoint(entry.ref);
         log.info('old checkpoint removed', { ...entry.ref });
       }
     });

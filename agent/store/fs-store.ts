@@ -108,8 +108,8 @@ export class FsStore implements Store {
     return verifyStore(this.#disk, this.paths, this);
   }
 
-  locked<T>(change: (store: Store) => Promise<T>): Promise<T> {
-    return this.#locked(() => change(this));
+  locked<T>(change: () => Promise<T>): Promise<T> {
+    return this.#locked(change);
   }
 
   async record(name: MetaName): Promise<MetaRecord> {

@@ -153,7 +153,7 @@ export interface Store {
   verify(): Promise<Problem[]>;
 
   /** Runs `change` under the store lock (re-entrant), for read-modify-write by agent and admin. @throws LockError after `waitMs` (default 10,000) */
-  locked<T>(change: (store: Store) => Promise<T>): Promise<T>;
+  locked<T>(change: () => Promise<T>): Promise<T>;
 }
 
 /** A failure of the store on `path`. The Node's status reports only `internal failure`; log and journal get this text. */

@@ -44,10 +44,10 @@ export async function condemn({ store, clock, log }: CondemnDeps, { source, cont
   const { contentSha256, kubeletConfigKey } = content;
   const at = new Date(clock.now()).toISOString();
   const verdict = { uid, resourceVersion, namespace, name, kubeletConfigKey, contentSha256, reason, evidence, by: 'agent', at, retry } as const; // prettier-ignore
-  const write = async (own: Store): Promise<void> =>
-    own.setCondemned([...(await own.condemned()).filter((other) => !sameContent(other, content)), verdict]);
+  const write = async (): Promise<void> =>
+    store.setCondemned([...(await store.condemned()).filter((other) => !sameContent(other, content)), verdict]);
   // Where the lock cannot be taken the disk is not writable either: then the store keeps the record in memory.
-  await store.locked(write).catch(() => write(store));
+  await store.locked(write).catch(write);
   log.error('trial failed: this config is condemned on this node', { source: sourceText(source), reason, evidence });
   const quietly = async (what: string, change: Promise<void>): Promise<void> =>
     change.catch((error: unknown) => log.error(`${what} failed, rolling back without it`, { error }));

@@ -189,10 +189,10 @@ export class TrialWatch {
     if (source === null || !this.#record) return;
     const record = this.#record;
     // An admin may have rolled the config back at this moment: condemned content must not become last known good.
-    const trusted = await store.locked(async (own) => {
-      if ((await own.condemned()).some((other) => sameContent(other, record))) return false;
-      await own.setRecord('last-known-good', source);
-      await own.setTrial(undefined);
+    const trusted = await store.locked(async () => {
+      if ((await store.condemned()).some((other) => sameContent(other, record))) return false;
+      await store.setRecord('last-known-good', source);
+      await store.setTrial(undefined);
       return true;
     });
     if (!trusted) return;

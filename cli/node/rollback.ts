@@ -50,7 +50,8 @@ export const rollback: Command = {
     // Before the lock is taken: `kubelet --version` may take a while.
     const { note, ...kubelet } = await kubeletOf(context, node.options);
     const { disk, clock } = context;
-    const planned = await node.store.locked(async (store) => {
+    const { store } = node;
+    const planned = await store.locked(async () => {
       const facts = await node.observe();
       if (to !== undefined) resolveRef(to, facts);
       const asked = {
@@ -94,7 +95,8 @@ export const retry: Command = {
     const all = args.on('all');
     if (all && ref !== undefined) throw new UsageError('retry: REF and --all cannot be combined');
     const node = await nodeSide(context, args);
-    const { plan, journal, arrival } = await node.store.locked(async (store) => {
+    const { store } = node;
+    const { plan, journal, arrival } = await store.locked(async () => {
       const facts = await node.observe();
       if (ref !== undefined) resolveRef(ref, facts, facts.condemned); // a condemned checkpoint may no longer be in the store
       const plan = planRetry(facts, { at: isoNow(context), all, ...(ref === undefined ? {} : { ref }) });

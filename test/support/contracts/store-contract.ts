@@ -159,11 +159,13 @@ export function storeContract(homeName: string, home: (t: TestContext) => Promis
 
   it('changes by several at once lose nothing, and one that fails releases the store', async ({ open }, store) => {
     const stores = [store, open(), store];
-    const change = (n: number) =>
-      (stores[n % 3] ?? store).locked(async (held) => {
+    const change = (n: number) => {
+      const held = stores[n % 3] ?? store;
+      return held.locked(async () => {
         await held.setCondemned([...(await held.condemned()), { ...condemned, uid: `u${n}` }]);
-        await held.locked((again) => again.addToJournal(journalLine(n)));
+        await held.locked(() => held.addToJournal(journalLine(n)));
       });
+    };
     await Promise.all(Array.from({ length: 12 }, (_, n) => change(n)));
     assert.equal(new Set((await store.condemned()).map(({ uid }) => uid)).size, 12);
     assert.equal((await store.journal()).length, 12);
