@@ -76,9 +76,8 @@ async function overtime(
   source: string,
   spec: SpecSource | null,
 ): Promise<string> {
-  if (end.why === 'no agent has reported yet')
-    return `${node}: ${end.why}; is dkc-agent running there? (systemctl status dkc-agent on the node)`;
-  if (end.why === 'on trial')
+  if (end.reason === 'no-agent') return `${node}: ${end.why}; is dkc-agent running there? (systemctl status dkc-agent on the node)`;
+  if (end.reason === 'on-trial')
     return `${node}: ${source} is still on trial${leftOf(end, clock.now())}; increase --timeout, or see dkc nodes`;
   const isIts = ({ reason, message }: AgentEvent): boolean => reason === 'KubeletUnhealthy' || (spec !== null && isAbout(message, spec));
   const [event] = await agentEvents({ client, clock }, node, troubles, isIts, signal);

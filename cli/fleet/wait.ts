@@ -98,7 +98,8 @@ export type Goal = (typeof goals)[number];
 
 /** Where a wait for one node stands. */
 export type Settling =
-  | { at: 'waiting'; why: string; trialEndsAtMs?: Millis }
+  /** `reason`: what has a remedy or a time of its own in messages. */
+  | { at: 'waiting'; why: string; reason?: 'no-agent' | 'on-trial'; trialEndsAtMs?: Millis }
   /** `state` is the final state. */
   | { at: 'settled'; state: Goal | 'local' }
   /** `runs` is the config that the node runs now, if it runs one. */
@@ -127,7 +128,8 @@ export function settling({ wanted, version, goal }: Wanted, before: FleetNode, n
   if (wanted === null && isVerdict(fleetState(now))) return waiting('still reports its previous error');
   if (now.error !== null) return failing(before, now, now.error, graceOver);
   if (wanted === null) return now.assigned === null && now.active === null ? settledIn('local') : waiting('waiting for the agent');
-  if (!now.reports) return waiting(now.agent === null ? 'no agent has reported yet' : 'waiting for the agent');
+  if (!now.reports && now.agent === null) return { at: 'waiting', why: 'no agent has reported yet', reason: 'no-agent' };
+  if (!now.reports) return waiting('waiting for the agent');
   if (!sameSpec(now.assigned, wanted)) return waiting('waiting for the agent');
   // If the ConfigMap has the same name as before, `assigned` may still be its previous version.
   const isVersion = !version || (now.assigned?.uid === version.uid && now.assigned.resourceVersion === version.resourceVersion);
@@ -136,7 +138,7 @@ export function settling({ wanted, version, goal }: Wanted, before: FleetNode, n
   if (goal === 'active') return settledIn('active');
   if (sameSource(now.assigned, now.lastKnownGood)) return settledIn('trusted');
   const endsAt = now.agent?.trial?.endsAtMs ?? undefined;
-  return { at: 'waiting', why: 'on trial', ...(endsAt === undefined ? {} : { trialEndsAtMs: endsAt }) };
+  return { at: 'waiting', why: 'on trial', reason: 'on-trial', ...(endsAt === undefined ? {} : { trialEndsAtMs: endsAt }) };
 }
 
 const waiting = (why: string): Settling => ({ at: 'waiting', why });
