@@ -116,10 +116,14 @@ export class NodeConfigState {
     };
   }
 
-  /** Whether changes are held back, so that `shown` is outdated. If so, the listeners are called at the end of the hold, even without a change. */
-  isHeld(): boolean {
-    this.#isAwaited ||= this.#holds > 0;
+  /** Whether changes are held back, so that `shown` is outdated. */
+  get isHeld(): boolean {
     return this.#holds > 0;
+  }
+
+  /** Calls the listeners at the end of the current hold, even without a change. Without a hold nothing happens. */
+  notifyAfterHold(): void {
+    this.#isAwaited ||= this.#holds > 0;
   }
 
   /** Calls `listener` after every change of `shown`. @returns a function that removes the listener */

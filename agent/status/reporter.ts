@@ -59,8 +59,10 @@ export class Reporter {
       if (signal.aborted) return;
       this.#due.reset();
       try {
-        const { shown: picture } = configState;
-        const { sent, noted, kept } = await carrier.report(picture, signal, { isComplete: isComplete && !configState.isHeld() });
+        const { shown: picture, isHeld } = configState;
+        // A report during a hold is about the previous assignment: another one follows.
+        if (isComplete && isHeld) configState.notifyAfterHold();
+        const { sent, noted, kept } = await carrier.report(picture, signal, { isComplete: isComplete && !isHeld });
         if (sent || !kept) onKept(kept);
         // The same patch again: another client writes these fields too. Without a pause both would write in a tight loop.
         const isWritten = sent || noted === true;
