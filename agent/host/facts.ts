@@ -1,6 +1,7 @@
 import { createPrivateKey, X509Certificate } from 'node:crypto';
 import type { HostFacts, PemFacts } from '../config/contract.ts';
 import { canonical } from '../config/preflight/server.ts';
+import { fieldsOf } from '../../kube/api/json.ts';
 
 /** Parsers for files of the kernel and the kubelet and for PEM files. Pure; undefined where a text does not have the expected form. */
 
@@ -39,8 +40,8 @@ export function memoryManagerState(text: string): HostFacts['memoryManagerState'
   const policyName = state?.['policyName'];
   if (typeof policyName !== 'string') return undefined;
   const reserved: Record<string, bigint> = {};
-  for (const [node, value] of Object.entries(record(state?.['machineState']))) {
-    const bytes = record(record(record(value)['memoryMap'])['memory'])['systemReserved'];
+  for (const [node, value] of Object.entries(fieldsOf(state?.['machineState']))) {
+    const bytes = fieldsOf(fieldsOf(fieldsOf(value)['memoryMap'])['memory'])['systemReserved'];
     if (typeof bytes === 'number' && Number.isSafeInteger(bytes)) reserved[node] = BigInt(bytes);
   }
   return { policyName, ...(Object.keys(reserved).length === 0 ? {} : { reserved }) };
@@ -56,10 +57,6 @@ function parsed(text: string): Record<string, unknown> | undefined {
   } catch {
     return undefined;
   }
-}
-
-function record(value: unknown): Record<string, unknown> {
-  return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : {};
 }
 
 interface Listener {

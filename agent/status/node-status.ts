@@ -1,6 +1,7 @@
 import { type MaybeSource, type Source, type SpecSource, specSourceProblems } from '../checkpoint/source.ts';
 import type { Json } from '../config/contract.ts';
 import type { ConfigStatus } from './node-config-state.ts';
+import { fieldsOf, isJsonObject, jsonEqual } from '../../kube/api/json.ts';
 import type { KubeObject } from '../../kube/api/object.ts';
 import type { Wanted } from '../sync/plan.ts';
 
@@ -9,16 +10,15 @@ import type { Wanted } from '../sync/plan.ts';
 /** @param namespace - the only namespace this agent may read; '' allows any */
 export function wantedOf(configSource: unknown, namespace: string): Wanted {
   if (configSource === undefined || configSource === null) return { at: 'local' };
-  const configMap = record(configSource)?.['configMap'];
+  const configMap = fieldsOf(configSource)['configMap'];
   if (configMap === undefined || configMap === null) return { at: 'no-source' };
   return wantedConfigMap(configMap, 'spec.configSource.configMap', namespace);
 }
 
 /** @param path - path of `configMap` in its object, for messages @param namespace - as in {@link wantedOf} */
 export function wantedConfigMap(configMap: unknown, path: string, namespace: string): Wanted {
-  const fields = record(configMap);
-  if (!fields) return { at: 'invalid', problem: `${path} is not an object` };
-  const text = (name: string): string => (typeof fields[name] === 'string' ? fields[name] : '');
+  if (!isJsonObject(configMap)) return { at: 'invalid', problem: `${path} is not an object` };
+  const text = (name: string): string => (typeof configMap[name] === 'string' ? configMap[name] : '');
   const spec: SpecSource = { namespace: text('namespace'), name: text('name'), kubeletConfigKey: text('kubeletConfigKey') };
   const problems = specSourceProblems(spec);
   if (problems.length > 0) return { at: 'invalid', problem: problems.map((problem) => `${path}.${problem}`).join('; ') };
@@ -93,8 +93,8 @@ export function configPatch(seen: unknown, picture: ConfigStatus): Record<string
 
 /** The members of `wanted` that differ in `seen`, and null for members that only `seen` has; undefined when nothing differs. */
 export function memberPatch(seen: unknown, wanted: Readonly<Record<string, Json>>): Record<string, Json> | undefined {
-  const old = record(seen) ?? {};
-  const changed = Object.entries(wanted).filter(([name, value]) => canonical(old[name]) !== canonical(value));
+  const old = fieldsOf(seen);
+  const changed = Object.entries(wanted).filter(([name, value]) => !jsonEqual(old[name], value));
   const gone = Object.keys(old).filter((name) => !(name in wanted) && old[name] !== null);
   if (seen !== undefined && seen !== null && changed.length === 0 && gone.length === 0) return undefined;
   return { ...Object.fromEntries(changed), ...Object.fromEntries(gone.map((name) => [name, null])) };
@@ -105,24 +105,11 @@ export function memberPatch(seen: unknown, wanted: Readonly<Record<string, Json>
  * mean that the server drops fields.
  */
 export function keeps(seen: unknown, patch: Record<string, Json>): boolean {
-  const sent = record(record(patch['status'])?.['config']);
-  return !sent || keepsMembers(seen, sent); // a patch of the annotation alone tests nothing
+  const sent = fieldsOf(patch['status'])['config'];
+  return !isJsonObject(sent) || keepsMembers(seen, sent); // a patch of the annotation alone tests nothing
 }
 
 /** Whether `seen` has every member that a merge patch sets. */
 export function keepsMembers(seen: unknown, sent: Readonly<Record<string, unknown>>): boolean {
-  const now = record(seen);
-  return now !== undefined && Object.entries(sent).every(([name, value]) => value === null || canonical(now[name]) === canonical(value));
-}
-
-/** JSON text that does not depend on the order of members. */
-function canonical(value: unknown): string {
-  return JSON.stringify(value, (_key, at: unknown) => {
-    const fields = record(at);
-    return fields ? Object.fromEntries(Object.entries(fields).sort(([a], [b]) => (a < b ? -1 : 1))) : at;
-  });
-}
-
-function record(value: unknown): Record<string, unknown> | undefined {
-  return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Record<string, unknown>) : undefined;
+  return isJsonObject(seen) && Object.entries(sent).every(([name, value]) => value === null || jsonEqual(seen[name], value));
 }

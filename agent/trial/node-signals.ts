@@ -1,5 +1,6 @@
 import type { Health } from './health.ts';
 import type { Millis } from '../../base/clock.ts';
+import { fieldsOf } from '../../kube/api/json.ts';
 import type { KubeObject } from '../../kube/api/object.ts';
 
 /** What a Node and its Lease report about the kubelet. Times are ms since 1970, by the clock of their writer; NaN where not set. */
@@ -117,7 +118,7 @@ const REJECTED = 'Rejected';
  * A pod with restartPolicy Always cannot succeed in another way, unless it is deleted or has a deadline.
  */
 function endedByKubelet({ metadata, ...rest }: KubeObject): string | undefined {
-  const [spec, status] = [record(rest['spec']), record(rest['status'])];
+  const [spec, status] = [fieldsOf(rest['spec']), fieldsOf(rest['status'])];
   if (status['phase'] !== 'Succeeded' || spec['restartPolicy'] !== 'Always') return undefined;
   if (metadata.deletionTimestamp !== undefined || spec['activeDeadlineSeconds'] !== undefined) return undefined;
   const isDisrupted = records(status['conditions']).some((one) => one['type'] === 'DisruptionTarget' && one['status'] === 'True');
@@ -146,7 +147,7 @@ export function healthOfPods(pods: readonly PodSeen[], alive: ReadonlySet<string
 /** A pod has no failure time: the newest of its condition transitions, container ends and status writes by the kubelet is the closest. */
 function failedAt(metadata: KubeObject['metadata'], status: Record<string, unknown>): Millis {
   const conditions = records(status['conditions']).map((one) => one['lastTransitionTime']);
-  const ends = records(status['containerStatuses']).map((one) => record(record(one['state'])['terminated'])['finishedAt']);
+  const ends = records(status['containerStatuses']).map((one) => fieldsOf(fieldsOf(one['state'])['terminated'])['finishedAt']);
   const writes = records((metadata as { managedFields?: unknown }).managedFields)
     .filter((one) => one['manager'] === 'kubelet')
     .map((one) => one['time']);
@@ -154,11 +155,7 @@ function failedAt(metadata: KubeObject['metadata'], status: Record<string, unkno
   return known.length === 0 ? Number.NaN : Math.max(...known);
 }
 
-function record(value: unknown): Record<string, unknown> {
-  return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : {};
-}
-
 /** At most 1000 entries: a pod has a few conditions, containers and field managers. */
 function records(value: unknown): Record<string, unknown>[] {
-  return Array.isArray(value) ? value.slice(0, 1000).map(record) : [];
+  return Array.isArray(value) ? value.slice(0, 1000).map((one) => fieldsOf(one)) : [];
 }

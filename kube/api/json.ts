@@ -7,6 +7,9 @@ export function isJsonObject(value: unknown): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
+/** The fields of a JSON object; none for any other value. */
+export const fieldsOf = (value: unknown): JsonObject => (isJsonObject(value) ? value : {});
+
 /** `object[key]` where it is an own property; never an inherited one, so that a key like `constructor` finds nothing. */
 export function ownField(object: JsonObject, key: string): unknown {
   return Object.hasOwn(object, key) ? object[key] : undefined;
