@@ -14,6 +14,10 @@ export interface LineLogOptions {
   fd?: number;
 }
 
+/** The format for a program with this environment: systemd sets these variables where its journal reads the output. */
+export const formatFor = (env: Readonly<Record<string, string | undefined>>): 'text' | 'journald' =>
+  env['JOURNAL_STREAM'] !== undefined || env['INVOCATION_ID'] !== undefined ? 'journald' : 'text';
+
 /**
  * Lines for people: text first, then `name=value`. Each line is written at once, so that one logged just before the process exits is never lost. Without
  * pino: loading that costs an agent 8 MB and 30 ms at every start, and its JSON is of no use to the journal.

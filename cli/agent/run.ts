@@ -7,7 +7,7 @@ import { probeHealth } from '../../agent/trial/health.ts';
 import { realClock } from '../../base/clock.ts';
 import { realExec } from '../../base/exec.ts';
 import { flock } from '../../base/lock.ts';
-import { openLineLog } from '../../base/line-log.ts';
+import { formatFor, openLineLog } from '../../base/line-log.ts';
 import { realRandom } from '../../base/random.ts';
 import { startingDisk } from '../../base/disk.ts';
 import { fileWatcher } from '../../base/changing-files.ts';
@@ -44,10 +44,8 @@ export async function runWith(args: Args): Promise<number> {
     : runAgent(options, agentWorld(log, files));
 }
 
-/** Journal format if systemd started this process, else plain text. */
 function agentLog(options: AgentOptions): Log {
-  const underSystemd = process.env['JOURNAL_STREAM'] !== undefined || process.env['INVOCATION_ID'] !== undefined;
-  return openLineLog({ level: options.verbosity > 0 ? 'debug' : 'info', format: underSystemd ? 'journald' : 'text' });
+  return openLineLog({ level: options.verbosity > 0 ? 'debug' : 'info', format: formatFor(process.env) });
 }
 
 async function boot(options: AgentOptions, world: AgentWorld, output: string): Promise<number> {

@@ -5,6 +5,7 @@ import { runProcess } from '../../kube/process/process.ts';
 import { fine, wrong, type Context, type Exit } from '../command.ts';
 import { RightsCheck, type Right } from './check-rights.ts';
 import type { Log } from '../../base/log.ts';
+import { formatFor } from '../../base/line-log.ts';
 import type { ProcessOptions } from '../../kube/process/contract.ts';
 import type { ProcessSettings } from './settings.ts';
 
@@ -84,6 +85,5 @@ function whyFailed(failure: { part: string; error: unknown } | undefined): strin
 
 /** In the journal each text line starts with its level; JSON lines do not, since other programs parse them. */
 export function logFormat(asked: 'text' | 'json', env: Context['env']): 'text' | 'json' | 'journald' {
-  if (asked === 'json') return 'json';
-  return env['JOURNAL_STREAM'] !== undefined || env['INVOCATION_ID'] !== undefined ? 'journald' : 'text';
+  return asked === 'json' ? 'json' : formatFor(env);
 }
