@@ -132,10 +132,8 @@ for (const c of retries)
     assert.ok(plan.at === 'planned');
     assert.equal(plan.cleared.map((record) => record.resourceVersion).join(' '), c.cleared);
     assert.match(plan.notes.join('\n'), c.says);
-    assert.deepEqual(
-      plan.journal.map((line) => [line.event, line.source]),
-      plan.cleared.map((record) => ['retried', source(record.resourceVersion)]),
-    );
+    const journaled = plan.journal.map((line) => [line.event, line.source]);
+    assert.deepEqual(journaled, plan.cleared.map((record) => ['retried', source(record.resourceVersion)])); // prettier-ignore
   });
 
 test('retry says that there is nothing to retry, and why', () => {

@@ -98,10 +98,8 @@ test('status in json has the keys of the contract, api only when it was asked', 
 
 test('checkpoints are intact, damaged or condemned, and damage goes first', () => {
   const rows = viewCheckpoints(adminFacts({ stored: '9 8=9 7 6!=9', assigned: '9', lkg: '7', active: 'assigned 9', condemned: [byAdmin] }));
-  assert.deepEqual(
-    rows.map((row) => `${row.source.resourceVersion} ${row.state} ${row.roles.join(',')}`.trim()),
-    ['9 condemned assigned,active', '8 condemned', '7 intact last-known-good', '6 damaged'],
-  );
+  const shown = rows.map((row) => `${row.source.resourceVersion} ${row.state} ${row.roles.join(',')}`.trim());
+  assert.deepEqual(shown, ['9 condemned assigned,active', '8 condemned', '7 intact last-known-good', '6 damaged']);
 });
 
 test('of two configurations the files that are the same on both sides are not listed', () => {

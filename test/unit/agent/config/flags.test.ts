@@ -33,10 +33,7 @@ for (const [why, args, field, value] of flags)
 test('a flag that the kubelet would refuse is reported, without its value', () => {
   const { merged, problems } = applyFlags({ maxPods: 5 }, ['--max-pods=secret', '--sync-frequency=5', '--feature-gates=A=maybe'], version);
   assert.deepEqual(merged, { maxPods: 5 });
-  assert.deepEqual(
-    problems.map(({ field }) => field),
-    ['maxPods', 'syncFrequency', 'featureGates'],
-  );
+  assert.equal(problems.map(({ field }) => field).join(' '), 'maxPods syncFrequency featureGates');
   assert.ok(problems.every(({ message }) => !message.includes('secret')));
 });
 

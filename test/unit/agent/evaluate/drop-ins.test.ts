@@ -41,10 +41,8 @@ test('drop-ins are merged in lexical order through directories, and other names 
   await symlink('20.conf', join(dir, '30.conf'));
   const dropIns = await read(dir);
   assert.deepEqual(dropIns?.problems, []);
-  assert.deepEqual(
-    dropIns?.files.map(({ path }) => path.slice(dir.length + 1)),
-    ['10.conf', '15-more/z.conf', '20.conf', '30.conf'],
-  );
+  const names = dropIns?.files.map(({ path }) => path.slice(dir.length + 1));
+  assert.deepEqual(names, ['10.conf', '15-more/z.conf', '20.conf', '30.conf']);
   const base = { ...TYPE, podsPerCore: 7, authentication: { webhook: { enabled: false } } };
   const { podsPerCore, authentication, evictionHard, maxPods, clusterDNS } = withDropIns(base, dropIns, { args: [], version });
   assert.deepEqual([podsPerCore, maxPods, clusterDNS], [2, 20, ['10.0.0.2']]);

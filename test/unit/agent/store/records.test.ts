@@ -31,10 +31,7 @@ test('a manifest with a key twice, a path for a key or a hash that is none is da
 test('the journal skips lines that are cut, foreign or behind a hole', () => {
   const line = (detail: string) => JSON.stringify({ at: 't', event: 'booted', source: null, detail });
   const text = `${line('1')}\nrubbish\n${line('2').slice(0, 20)}\n${'\0'.repeat(30)}${line('3')}\n{"event":"unheard","at":"t","source":null,"detail":""}\n\n${line('4')}`;
-  assert.deepEqual(
-    parseJournal(bytes(text)).map(({ detail }) => detail),
-    ['1', '3', '4'],
-  );
+  assert.equal(parseJournal(bytes(text)).map(({ detail }) => detail).join(' '), '1 3 4'); // prettier-ignore
 });
 
 const record: ActiveRecord = {

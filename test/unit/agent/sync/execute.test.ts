@@ -90,10 +90,8 @@ for (const { why, back, refused } of readings)
     const { executor, assigned, journal } = executing({ back });
     const error = await executor.run(saveAndAssign).then(() => 'none', String);
     assert.match(error, refused ?? /^none$/);
-    assert.deepEqual(
-      [assigned.length, journal],
-      refused ? [0, ['damaged: its checkpoint is damaged: saved again']] : [1, ['assigned: it changed']],
-    );
+    const expected = refused ? [0, ['damaged: its checkpoint is damaged: saved again']] : [1, ['assigned: it changed']];
+    assert.deepEqual([assigned.length, journal], expected);
   });
 
 /** `damaged web@7`, one a minute. */
