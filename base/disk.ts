@@ -203,6 +203,30 @@ const tempName = (): string => `${tempPrefix}${process.pid}-${randomBytes(6).toS
 /** The disk of this machine. */
 export const realDisk: Disk = durableDisk(nodeFs, tempName);
 
+/** Longest time in which reads of {@link scanningDisk} let nothing else run, in ms: a signal or a timer waits for no more than that, and the current call. */
+const SCAN_TURN_MS: Millis = 20;
+
+function inTurns(raw: RawFs): RawFs {
+  let began = monotonicMs();
+  const turn = async (): Promise<void> => {
+    if (monotonicMs() - began < SCAN_TURN_MS) return;
+    await new Promise((resolve) => setImmediate(resolve));
+    began = monotonicMs();
+  };
+  return {
+    ...raw,
+    open: async (...args) => turn().then(() => raw.open(...args)),
+    list: async (path) => turn().then(() => raw.list(path)),
+    stat: async (path) => turn().then(() => raw.stat(path)),
+  };
+}
+
+/**
+ * The same disk for a command that reads thousands of small files and does nothing beside: the calls block the process, as waking a thread for each takes
+ * ten times as long. Signals and timers get their turn.
+ */
+export const scanningDisk: Disk = durableDisk(inTurns(waitingFs), tempName);
+
 /** The duration of a finished change of the disk, or the time so far of a running one. */
 export interface Synced {
   path: string;

@@ -9,7 +9,7 @@ import { realExec } from '../base/exec.ts';
 import { flock } from '../base/lock.ts';
 import { openLog } from '../base/pino-log.ts';
 import { realRandom } from '../base/random.ts';
-import { realDisk } from '../base/disk.ts';
+import { realDisk, scanningDisk } from '../base/disk.ts';
 import { Interrupted } from './failure.ts';
 import { programName } from './help/help.ts';
 import type { Context, Sink } from './command.ts';
@@ -31,6 +31,7 @@ function realContext(): Context {
     env: process.env,
     clock: realClock,
     disk: realDisk,
+    scanDisk: scanningDisk,
     locks: flock,
     random: realRandom,
     exec: realExec,

@@ -5,6 +5,7 @@ import type { AdminFacts } from '../../agent/admin/facts.ts';
 import type { AgentOptions } from '../../agent/options.ts';
 import { FsStore } from '../../agent/store/fs-store.ts';
 import { layout, type Layout } from '../../agent/store/layout.ts';
+import type { Disk } from '../../base/disk.ts';
 import { ActionError } from '../../base/errors.ts';
 import { type NodeFlag, nodeFlags, nodeFlagsFor } from '../agent/flags.ts';
 import { UsageError } from '../failure.ts';
@@ -38,10 +39,10 @@ export const refPositional: Positional = {
 
 export async function nodeSide(context: Context, args: Args): Promise<NodeSide> {
   const options = await nodeOptions(context, args);
-  const { disk, locks, clock, log } = context;
+  const { disk, scanDisk = disk, locks, clock, log } = context;
   // The volatile directory stands in for this node's disk when writes fail; a store in another directory, for rehearsals, has none.
   const volatile = (root: string) => (root === options.dynamicConfigDir ? { volatileDir: dirname(options.kubeletExits) } : {});
-  const storeAt = (root: string): FsStore =>
+  const storeOn = (disk: Disk, root: string): FsStore =>
     new FsStore({
       disk,
       locks,
@@ -50,16 +51,16 @@ export async function nodeSide(context: Context, args: Args): Promise<NodeSide> 
       ...volatile(root),
       onDamage: (path, problem) => log.warn('damaged file set aside', { path, problem }),
     });
-  const store = storeAt(options.dynamicConfigDir);
   const { dynamicConfigDir, effectiveConfig, localConfig, kubeletExits } = options;
+  const scanned = storeOn(scanDisk, dynamicConfigDir);
   // Before any lock is taken: a lock creates its file, and a directory that is not a store must stay unchanged.
   await requireStore(disk, dynamicConfigDir);
   return {
     options,
-    store,
+    store: storeOn(disk, dynamicConfigDir),
     paths: layout(dynamicConfigDir),
-    observe: (how) => observeNode({ store, disk, dynamicConfigDir, effectiveConfig, localConfig, kubeletExits, ...how }),
-    storeAt,
+    observe: (how) => observeNode({ store: scanned, disk: scanDisk, dynamicConfigDir, effectiveConfig, localConfig, kubeletExits, ...how }),
+    storeAt: (root) => storeOn(disk, root),
   };
 }
 

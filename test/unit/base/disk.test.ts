@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { durableDisk, tempPrefix } from '../../../base/durable-disk.ts';
 import { errorCode } from '../../../base/errors.ts';
-import { nodeFs, type RawFs, realDisk, startingDisk } from '../../../base/disk.ts';
+import { nodeFs, type RawFs, realDisk, scanningDisk, startingDisk } from '../../../base/disk.ts';
 import { MemoryDisk } from '../../../cli/demo/fleet/memory-disk.ts';
 import { diskContract } from '../../support/contracts/disk-contract.ts';
 import { CrashDisk } from '../../support/crash-disk.ts';
@@ -13,29 +13,30 @@ import { tempDir } from '../../support/temp-dir.ts';
 
 diskContract('of this machine', async (t) => ({ disk: realDisk, root: await tempDir(t) }));
 diskContract('of this machine, of a process that starts', async (t) => ({ disk: startingDisk().disk, root: await tempDir(t) }));
-diskContract('in memory', async () => {
-  const disk = new CrashDisk().disk();
-  await disk.makeDir('/root');
-  return { disk, root: '/root' };
+diskContract('of this machine, for a scan', async (t) => ({ disk: scanningDisk, root: await tempDir(t) }));
+for (const [name, disk] of Object.entries({ 'in memory': () => new CrashDisk().disk(), 'of a light node': () => new MemoryDisk(() => 1) }))
+  diskContract(name, async () => {
+    const made = disk();
+    await made.makeDir('/root');
+    return { disk: made, root: '/root' };
+  });
+
+test('what scans a store for long lets timers and signals run', async (t) => {
+  const path = join(await tempDir(t), 'f');
+  writeFileSync(path, 'x');
+  const over = AbortSignal.timeout(1);
+  for (const from = performance.now(); !over.aborted && performance.now() - from < 10_000;) await scanningDisk.read(path);
+  assert.ok(over.aborted);
 });
 
-diskContract('of a light node', async () => {
-  const disk = new MemoryDisk(() => 1);
-  await disk.makeDir('/root');
-  return { disk, root: '/root' };
-});
-
-for (const [which, ownDisk] of Object.entries({ running: realDisk, starting: startingDisk().disk }))
+for (const [which, ownDisk] of Object.entries({ running: realDisk, starting: startingDisk().disk, scanning: scanningDisk }))
   test(`links, fifos and devices are never followed, read or waited for by a ${which} process`, async (t) => {
     const dir = await tempDir(t);
     writeFileSync(join(dir, 'secret'), 'secret');
     symlinkSync('secret', join(dir, 'link'));
     symlinkSync(dir, join(dir, 'dirlink'));
     execFileSync('mkfifo', [join(dir, 'fifo')]);
-    for (const [name, code] of [
-      ['link', 'ELOOP'],
-      ['fifo', 'EINVAL'],
-    ] as const) {
+    for (const [name, code] of Object.entries({ link: 'ELOOP', fifo: 'EINVAL' })) {
       assert.equal((await ownDisk.stat(join(dir, name)))?.kind, 'other');
       await assert.rejects(ownDisk.read(join(dir, name)), (error) => errorCode(error) === code);
       await assert.rejects(ownDisk.append(join(dir, name), Uint8Array.of(1)));
@@ -82,10 +83,8 @@ test('short writes are gone on with, and one that ends in a full disk leaves the
 test('a file that is not as long as what was written is not put in place', async (t) => {
   const path = join(await tempDir(t), 'f');
   const liar = writing(async (file, bytes) => (await file.write(bytes.subarray(1)), bytes.length));
-  await assert.rejects(
-    durableDisk(liar, () => `${tempPrefix}x`).replace(path, new TextEncoder().encode('text')),
-    (error) => errorCode(error) === 'EIO',
-  );
+  const disk = durableDisk(liar, () => `${tempPrefix}x`);
+  await assert.rejects(disk.replace(path, new TextEncoder().encode('text')), (error) => errorCode(error) === 'EIO');
   assert.deepEqual(readdirSync(join(path, '..')), []);
 });
 
