@@ -65,7 +65,14 @@ export function openStore(
 export async function bootOnce(options: AgentOptions, world: AgentWorld): Promise<BootOutcome> {
   await using _lock = await lockAgent(options, world);
   const { disk, clock, log } = world;
-  const outcome = await boot({ options, store: openStore(options, world), disk, clock, log, kubelet: await learn(options, world) });
+  const outcome = await boot({
+    options,
+    store: openStore(options, world),
+    disk,
+    clock,
+    log,
+    kubelet: await loadKubeletFacts(options, world),
+  });
   // `dkc status` reads active.json: what an earlier agent wrote there is outdated now.
   const activeRecord = new ActiveRecordWriter({
     disk,
@@ -88,7 +95,7 @@ export async function bootOnce(options: AgentOptions, world: AgentWorld): Promis
 export async function runAgent(options: AgentOptions, world: AgentWorld): Promise<number> {
   const { log, clock, disk } = world;
   const slowDisk = new SlowDisk(world);
-  const readiness = new Readiness(world, () => slowDisk.sayStartIsLate());
+  const readiness = new Readiness(world, () => slowDisk.reportLateStart());
   let lock;
   try {
     lock = await lockAgent(options, world);
@@ -98,7 +105,7 @@ export async function runAgent(options: AgentOptions, world: AgentWorld): Promis
     return 1;
   }
   try {
-    const kubelet = await learn(options, world);
+    const kubelet = await loadKubeletFacts(options, world);
     const store = openStore(options, world);
     const announcer = new Announcer({ ...world, store, path: layout(options.dynamicConfigDir).announced, nodeName: options.nodeName });
     await announcer.open();
@@ -128,7 +135,7 @@ export async function runAgent(options: AgentOptions, world: AgentWorld): Promis
       onState: (problem) => {
         activeRecord.notice('kubelet', problem);
         metrics.kubelet(problem === null);
-        if (problem !== null) announcer.say(problem);
+        if (problem !== null) announcer.announce(problem);
       },
     });
     const onProblem = (problem: string | null): void => activeRecord.notice('trial', problem && `the trial does not go on: ${problem}`);
@@ -241,7 +248,7 @@ async function makeRoot(path: string, disk: Pick<Disk, 'stat' | 'makeDir'>): Pro
 }
 
 /** Error codes of a disk on which no file can be created. */
-const DISK_TROUBLE: ReadonlySet<string | undefined> = new Set(['EROFS', 'ENOSPC', 'EDQUOT', 'EIO', 'ESTALE', 'EUCLEAN', 'EBADMSG']);
+const DISK_ERRORS: ReadonlySet<string | undefined> = new Set(['EROFS', 'ENOSPC', 'EDQUOT', 'EIO', 'ESTALE', 'EUCLEAN', 'EBADMSG']);
 
 /**
  * One agent per store. On a disk where no lock file can be created nothing else can be changed either, so a second agent does no harm there:
@@ -255,7 +262,7 @@ async function lockAgent(options: AgentOptions, { disk, locks, log }: AgentWorld
     return await locks.take(path, AGENT_LOCK_WAIT_MS);
   } catch (error) {
     const cause = error instanceof LockError ? error.cause : error;
-    if (DISK_TROUBLE.has(errorCode(cause))) {
+    if (DISK_ERRORS.has(errorCode(cause))) {
       log.error('file locking not supported, continuing without', { path, error });
       return { release: async () => {}, [Symbol.asyncDispose]: async () => {} };
     }
@@ -264,7 +271,7 @@ async function lockAgent(options: AgentOptions, { disk, locks, log }: AgentWorld
   }
 }
 
-function learn(options: AgentOptions, { disk, exec, log }: AgentWorld): Promise<KubeletFacts> {
+function loadKubeletFacts(options: AgentOptions, { disk, exec, log }: AgentWorld): Promise<KubeletFacts> {
   return learnKubelet({ options, disk, exec, log, memo: new VersionRecord(disk, layout(options.dynamicConfigDir).kubeletVersion, log) });
 }
 

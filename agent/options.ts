@@ -111,7 +111,7 @@ export interface AgentWorld {
   /** What is wrong with the kubeconfig's credentials, such as an expired certificate, and the fix; undefined: none found. Absent: not checked. */
   credentialProblem?(of: { kubeconfig: string; kubeletUnit: string }): Promise<string | undefined>;
   /** GETs `url` from the kubelet with the kubeconfig's credentials. Absent: no such request is sent. @throws ApiError, TransportError, ActionError */
-  askKubelet?(url: string, as: { kubeconfig: string; nodeName: string }): Promise<unknown>;
+  fetchFromKubelet?(url: string, as: { kubeconfig: string; nodeName: string }): Promise<unknown>;
   /** The agent's version, such as `0.1.0`. */
   version: string;
   /** Aborts on SIGTERM or SIGINT. */

@@ -100,11 +100,15 @@ export interface Pruned {
 }
 
 /** Removes the checkpoints that {@link planPrune} does not keep, in one change of the store. */
-export async function prune(store: Store, observe: () => Promise<AdminFacts>, asked: { keep: number; dryRun: boolean }): Promise<Pruned[]> {
-  if (asked.dryRun) return spare(await observe(), asked.keep).map((source) => ({ source, removed: false }));
+export async function prune(
+  store: Store,
+  observe: () => Promise<AdminFacts>,
+  options: { keep: number; dryRun: boolean },
+): Promise<Pruned[]> {
+  if (options.dryRun) return spare(await observe(), options.keep).map((source) => ({ source, removed: false }));
   return store.locked(async () => {
     const removed: Pruned[] = [];
-    for (const source of spare(await observe(), asked.keep)) {
+    for (const source of spare(await observe(), options.keep)) {
       await store.removeCheckpoint(source);
       removed.push({ source, removed: true });
     }

@@ -45,7 +45,7 @@ export async function observeNode(deps: AdminDeps): Promise<AdminFacts> {
     condemned: readable(paths.condemned) ? await store.condemned() : [],
     refused: readable(paths.refused) ? await store.refused() : undefined,
     journal: parseJournal((await reading(paths.journal, () => disk.readEnd(paths.journal, MAX_JOURNAL_BYTES))) ?? new Uint8Array()),
-    local: await lookAtLocal(disk, deps.localConfig, deps.needsLocal === true),
+    local: await inspectLocal(disk, deps.localConfig, deps.needsLocal === true),
     entries: await store.list(),
     effective,
     problems,
@@ -91,9 +91,9 @@ async function fileAmong(paths: readonly string[], disk: Disk): Promise<string |
 }
 
 /** Throws only where this user has no permission; the later read of the content reports other errors. */
-async function reading<T>(path: string, look: () => Promise<T>): Promise<T | undefined> {
+async function reading<T>(path: string, read: () => Promise<T>): Promise<T | undefined> {
   try {
-    return await look();
+    return await read();
   } catch (error) {
     const code = errorCode(error);
     if (code === 'EACCES' || code === 'EPERM') throw new ActionError('read', path, { hint: PERMISSION_DENIED, cause: error });
@@ -102,7 +102,7 @@ async function reading<T>(path: string, look: () => Promise<T>): Promise<T | und
 }
 
 /** Checks only that the file can be read. Whether a kubelet can start on it depends on its version: see the notices in active.json. */
-async function lookAtLocal(disk: Disk, path: string, isNeeded: boolean): Promise<AdminFacts['local']> {
+async function inspectLocal(disk: Disk, path: string, isNeeded: boolean): Promise<AdminFacts['local']> {
   if (isNeeded) await reading(path, () => disk.readLinked(path));
   try {
     await disk.readLinked(path);
@@ -113,15 +113,15 @@ async function lookAtLocal(disk: Disk, path: string, isNeeded: boolean): Promise
 }
 
 /** Most attempts to read both files consistently; the agent never writes as many times in a row. */
-const MAX_LOOKS = 5;
+const MAX_READS = 5;
 
 /** Reads record and file of one moment. The agent writes record, file, record: if the record is the same before and after, they belong together. */
 async function readTogether(disk: Disk, activePath: string, effectivePath: string): Promise<Pick<AdminFacts, 'active' | 'effective'>> {
   let bytes = await readOptional(disk, activePath);
-  for (let look = 1; ; look++) {
+  for (let reads = 1; ; reads++) {
     const effective = await readEffective(disk, effectivePath);
     const again = await readOptional(disk, activePath);
-    if (look === MAX_LOOKS || sha256(bytes ?? new Uint8Array()) === sha256(again ?? new Uint8Array())) {
+    if (reads === MAX_READS || sha256(bytes ?? new Uint8Array()) === sha256(again ?? new Uint8Array())) {
       return { active: again ? parseActiveRecord(new TextDecoder().decode(again)) : await inItsPlace(disk, activePath), effective };
     }
     bytes = again;

@@ -5,7 +5,7 @@ import { type PayloadRef, samePayload, type Source, sourceText } from '../checkp
 import { contentRef, sameContent } from '../checkpoint/payload.ts';
 import type { CondemnedRecord, JournalLine } from '../store/store.ts';
 
-export interface RetryAsked {
+export interface RetryOptions {
   /** Absent: the assigned config. */
   ref?: string;
   /** All condemnations; `ref` is ignored then. */
@@ -23,7 +23,7 @@ export type RetryPlan =
 const MAX_NAMED = 3;
 
 /** Which condemnations to clear: those of the assigned config, of `ref`, whose checkpoint need not be in the store, or all. */
-export function planRetry(facts: AdminFacts, { ref = 'assigned', all = false, at }: RetryAsked): RetryPlan {
+export function planRetry(facts: AdminFacts, { ref = 'assigned', all = false, at }: RetryOptions): RetryPlan {
   const { condemned } = facts;
   if (condemned.length === 0 && (all || ref === 'assigned')) return nothing('Nothing to retry: no condemned configs');
   if (all) return clear(condemned, at);

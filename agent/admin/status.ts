@@ -24,7 +24,7 @@ export interface Vitals {
 
 /** `dkc status -o json`. */
 export interface StatusView {
-  /** One word; {@link standingOf} distinguishes more cases for people. */
+  /** One word; {@link agentStateOf} distinguishes more cases for people. */
   state: State;
   /** RFC 3339; null when no agent has recorded it. */
   since: string | null;
@@ -77,7 +77,7 @@ export function viewStatus(facts: AdminFacts, { node, kubeletUnit, needMs, vital
   const { trial, effective, refused } = facts;
   const drift = driftOf(facts, vitals);
   return {
-    state: states[standingOf(facts)],
+    state: states[agentStateOf(facts)],
     since: active.since ?? null,
     next: drift[0] && isAtRest(facts) ? driftSteps[drift[0].kind](kubeletUnit) : (stepWithoutAgent(facts, vitals) ?? nextStep(facts)),
     agent: { alive: vitals.agent.alive },
@@ -116,12 +116,12 @@ export function driftOf(facts: AdminFacts, { agent }: Vitals): ShownDrift[] {
 
 /** The next step where the node waits for the agent and the agent does not run. */
 function stepWithoutAgent(facts: AdminFacts, { agent }: Vitals): string | undefined {
-  const waits = agent.alive === false ? waitsForAgent[standingOf(facts)] : undefined;
+  const waits = agent.alive === false ? waitsForAgent[agentStateOf(facts)] : undefined;
   if (waits === undefined || isStoreInaccessible(facts)) return undefined;
   return `The agent is not running, so ${waits}. Start it: systemctl start dkc-agent; if it is masked, before that: systemctl unmask dkc-agent`;
 }
 
-const waitsForAgent: Readonly<Partial<Record<Standing, string>>> = {
+const waitsForAgent: Readonly<Partial<Record<AgentState, string>>> = {
   trial: 'the trial does not end, and a config that fails is not rolled back',
   running: 'no trial begins, and a config that fails is not rolled back',
   pending: 'nothing is applied',
@@ -130,8 +130,8 @@ const waitsForAgent: Readonly<Partial<Record<Standing, string>>> = {
 
 /** Whether the node needs no step, apart from drift. */
 function isAtRest(facts: AdminFacts): boolean {
-  const standing = standingOf(facts);
-  return viewActive(facts).error === null && ['local', 'trusted', 'trial', 'running'].includes(standing);
+  const state = agentStateOf(facts);
+  return viewActive(facts).error === null && ['local', 'trusted', 'trial', 'running'].includes(state);
 }
 
 const driftSteps: Readonly<Record<DriftKind, (unit: string) => string>> = {
@@ -150,11 +150,11 @@ const driftSteps: Readonly<Record<DriftKind, (unit: string) => string>> = {
  * local config. undefined where there is none of these.
  */
 export function faultOf(facts: AdminFacts): string | undefined {
-  const standing = standingOf(facts);
+  const state = agentStateOf(facts);
   const refused = facts.refused ? `${sourceText(facts.refused.source)} is refused` : undefined;
   const damage = facts.problems.some(({ isInaccessible }) => isInaccessible !== true) ? 'the store is damaged' : undefined;
   const inaccessible = isStoreInaccessible(facts) ? 'the agent may not read or change all of its store' : undefined;
-  const faults = [standingFaults[standing], refused, localFaultOf(facts), damage, inaccessible].filter((fault) => fault !== undefined);
+  const faults = [stateFaults[state], refused, localFaultOf(facts), damage, inaccessible].filter((fault) => fault !== undefined);
   return faults.length > 0 ? faults.join('; ') : undefined;
 }
 
@@ -165,7 +165,7 @@ function localFaultOf(facts: AdminFacts): string | undefined {
   return isUseless ? 'the local config cannot be used' : undefined;
 }
 
-const standingFaults: Readonly<Partial<Record<Standing, string>>> = {
+const stateFaults: Readonly<Partial<Record<AgentState, string>>> = {
   condemned: 'this node fell back: the assigned config is condemned',
   'fallen-back': 'this node fell back: the assigned config cannot be used',
   barred: 'the config that the API server assigns is condemned on this node',
@@ -173,7 +173,7 @@ const standingFaults: Readonly<Partial<Record<Standing, string>>> = {
   unknown: 'the assigned config is unknown',
 };
 
-export type Standing =
+export type AgentState =
   | 'local' // nothing assigned
   | 'trusted' // the assigned config is active and last known good
   | 'trial' // the assigned config is active and on trial
@@ -190,7 +190,7 @@ export type Standing =
 /** The words of `dkc nodes`, where it has one. */
 export type State = 'local' | 'trusted' | 'trial' | 'running' | 'refused' | 'condemned' | 'fell-back' | 'pending' | 'error' | 'unknown';
 
-const states: Readonly<Record<Standing, State>> = {
+const states: Readonly<Record<AgentState, State>> = {
   local: 'local',
   trusted: 'trusted',
   trial: 'trial',
@@ -210,13 +210,13 @@ export const isStoreInaccessible = ({ problems }: Pick<AdminFacts, 'problems'>):
   problems.some(({ isInaccessible }) => isInaccessible === true);
 
 /** The state of this node; {@link nextStep} has the step for an admin. */
-export function standingOf(facts: AdminFacts): Standing {
+export function agentStateOf(facts: AdminFacts): AgentState {
   if (isStoreInaccessible(facts)) return 'troubled';
   if (!isKnown(facts.assigned)) return 'unknown';
   const assigned = recorded(facts.assigned);
   const active = viewActive(facts);
   if (isCondemned(facts)) return active.used === 'assigned' && sameSource(active.source, assigned) ? 'pending' : 'condemned';
-  if (!sameSource(active.source, assigned)) return standingApart(active, facts);
+  if (!sameSource(active.source, assigned)) return stateBesideAssigned(active, facts);
   // A config beyond a limit is refused with the error of a failed download.
   if (active.error !== null) return facts.refused?.error === active.error ? 'refused' : kindOf(active.error);
   if (assigned === null) return 'local';
@@ -226,7 +226,7 @@ export function standingOf(facts: AdminFacts): Standing {
 }
 
 /** The state of a node whose active config is not the assigned one. Without an error the agent has not applied it yet. */
-function standingApart(active: ActiveView, facts: AdminFacts): Standing {
+function stateBesideAssigned(active: ActiveView, facts: AdminFacts): AgentState {
   if (active.error === null) return 'pending';
   const assigned = recorded(facts.assigned);
   // The condemnation was cleared from the store: the agent is about to apply that.
@@ -255,13 +255,13 @@ function isCondemned(facts: AdminFacts): boolean {
 
 /** What to do next; the last line of `dkc status`. An error decides where there is one, since it is what blocks the node. */
 export function nextStep(facts: AdminFacts): string {
-  const standing = standingOf(facts);
+  const state = agentStateOf(facts);
   const { error } = viewActive(facts);
   if (isStoreInaccessible(facts)) return stepWhereInaccessible;
-  if (standing === 'trusted' || standing === 'local') return stepBeside(facts) ?? steps[standing];
-  if (standing === 'condemned' || standing === 'pending' || standing === 'barred' || error === null) return steps[standing];
-  if (standing === 'unknown' && error === statusErrors.internal) return steps.unknown;
-  if (standing === 'fallen-back' && error === statusErrors.load) return stepAfterDamage;
+  if (state === 'trusted' || state === 'local') return stepBeside(facts) ?? steps[state];
+  if (state === 'condemned' || state === 'pending' || state === 'barred' || error === null) return steps[state];
+  if (state === 'unknown' && error === statusErrors.internal) return steps.unknown;
+  if (state === 'fallen-back' && error === statusErrors.load) return stepAfterDamage;
   if (facts.refused && (error === statusErrors.validate || error === statusErrors.load)) return stepAfterRefusal;
   if (facts.refused?.error === error) return stepBeyondLimit;
   return stepsByError[error] ?? steps[kindOf(error)];
@@ -281,17 +281,17 @@ const stepForLocal =
   'The node has no last fallback. Put the local config back, or set localConfig in /etc/dkc/agent.yaml to the file that the kubelet had; ' +
   'test it with: dkc drill';
 
-const takenBack = 'Its content is condemned on this node. Assign a fixed config, or try it again with: dkc retry';
-const takenBackHere =
+const assignCondemned = 'Its content is condemned on this node. Assign a fixed config, or try it again with: dkc retry';
+const assignBarred =
   'The content that the API server assigns is condemned on this node. Assign a fixed config, or try it again with: dkc retry REF';
 
-const steps: Readonly<Record<Standing, string>> = {
+const steps: Readonly<Record<AgentState, string>> = {
   local: 'Nothing is assigned. Assign a config with: dkc assign',
   trusted: 'Nothing to do.',
   trial: 'Wait for the trial to end, or roll the config back now with: dkc rollback',
   running: 'Is the agent running? systemctl status dkc-agent. Roll the config back with: dkc rollback',
   refused: 'Fix the ConfigMap: dkc history and the event KubeletConfigRefused of the Node name the fields',
-  barred: takenBackHere,
+  barred: assignBarred,
   'not-synced': 'See why: journalctl -u dkc-agent',
   troubled: 'See why: journalctl -u dkc-agent. Check the store for corruption: dkc checkpoints verify',
   condemned: 'Assign a fixed config, or try this one again with: dkc retry. What happened: dkc history',
@@ -327,6 +327,6 @@ const stepsByError: Readonly<Record<string, string>> = {
     '(--configmap-namespace, dkc-system unless set)? The notice above names it and says why; the log has more: journalctl -u dkc-agent -e',
   [statusErrors.syncInternal]:
     'The assignment could not be applied, for example because of a full or read-only disk, or a name that is not allowed. See why: journalctl -u dkc-agent -e',
-  [statusErrors.failedTrial]: takenBack,
-  [statusErrors.rolledBack]: takenBack,
+  [statusErrors.failedTrial]: assignCondemned,
+  [statusErrors.rolledBack]: assignCondemned,
 };

@@ -107,7 +107,7 @@ async function writeEffective(plan: BootPlan, observed: Observed, deps: BootDeps
     if (volatileFile) await new VolatileFile(options, disk).remove();
     return drifted ? { ...done(path), drifted } : done(path);
   } catch (error) {
-    const instead = await placeStandIn(wanted, observed, deps, error);
+    const instead = await writeVolatile(wanted, observed, deps, error);
     if (instead !== undefined) return done(instead);
     log.error('failed to write effective file, keeping the previous one', { path, error });
     // A write can fail after its rename: then the kubelet reads the new bytes.
@@ -159,7 +159,7 @@ async function announce(
 }
 
 /** Writes a replacement file to /run, in memory, so that a read-only disk cannot keep a node on a bad config. @returns its path, or undefined */
-async function placeStandIn(
+async function writeVolatile(
   wanted: Uint8Array,
   { volatileFile }: Observed,
   { options, disk, log }: BootDeps,

@@ -43,9 +43,9 @@ export async function observe(deps: BootDeps): Promise<Observed> {
   const usual = await loadNodeInputs(options, kubelet, disk, log);
   const volatileFile = options.kubeletUnit === '' ? undefined : await new VolatileFile(options, disk).read();
   const gathered = volatileFile ? { ...usual, inputs: { ...usual.inputs, current: volatileFile } } : usual;
-  const look = { deps, condemned, gathered };
-  const assigned = await candidate(assignedRecord, look);
-  const lastKnownGood = await candidate(trustedRecord, look);
+  const context = { deps, condemned, gathered };
+  const assigned = await candidate(assignedRecord, context);
+  const lastKnownGood = await candidate(trustedRecord, context);
   const { inputs } = gathered;
   return {
     facts: {
@@ -54,7 +54,7 @@ export async function observe(deps: BootDeps): Promise<Observed> {
       local: localCandidate(inputs),
       damagedMeta: assignedRecord.at === 'damaged' || trustedRecord.at === 'damaged',
       current: currentFile(inputs),
-      currentIsRefused: await isRefused(assignedRecord, assigned, look),
+      currentIsRefused: await isRefused(assignedRecord, assigned, context),
       handsOver: options.kubeletUnit !== '',
     },
     localProblem: localProblem(options.localConfig, inputs.local, inputs.current !== undefined),
@@ -80,7 +80,7 @@ async function lastWritten({ options, disk }: BootDeps): Promise<string[]> {
   return effectiveSha256 === '' ? [] : [effectiveSha256, ...(next ? [next.effectiveSha256] : [])];
 }
 
-interface Look {
+interface CandidateContext {
   deps: BootDeps;
   condemned: readonly CondemnedRecord[];
   gathered: Gathered;
@@ -100,14 +100,14 @@ async function readRecord(store: Store, name: MetaName, { log }: BootDeps): Prom
 const known = (record: MetaRecord): MaybeSource => (record.at === 'known' ? record.source : null);
 
 /** `unknown` matters for the assigned record only: the plan treats an unknown last-known-good like none. */
-async function candidate(record: MetaRecord, look: Look): Promise<Candidate> {
+async function candidate(record: MetaRecord, context: CandidateContext): Promise<Candidate> {
   if (record.at !== 'known') return { at: 'unknown' };
   if (record.source === null) return { at: 'none' };
-  return loadCandidate(record.source, look);
+  return loadCandidate(record.source, context);
 }
 
-async function loadCandidate(source: Source, look: Look): Promise<Candidate> {
-  const { deps, condemned, gathered } = look;
+async function loadCandidate(source: Source, context: CandidateContext): Promise<Candidate> {
+  const { deps, condemned, gathered } = context;
   const state = await deps.store
     .load(source, source)
     .catch((error: unknown) => ({ at: 'damaged', path: '', problem: describeError(error) }) as const);
@@ -121,26 +121,26 @@ async function loadCandidate(source: Source, look: Look): Promise<Candidate> {
   const content = contentRef(manifest.files, source.kubeletConfigKey);
   const verdict = condemned.find((record) => sameContent(record, content));
   if (verdict) return { at: 'condemned', source, by: verdict.by, reason: verdict.reason };
-  const evaluation = evaluateIn(source, payload, gathered.inputs, look);
+  const evaluation = evaluateIn(source, payload, gathered.inputs, context);
   if (!evaluation.ok) {
     const problem = problemText(evaluation.findings);
     deps.log.error('config cannot be used', { source: sourceText(source), stage: evaluation.stage, problem });
-    const unsigned = withoutSignature(source, payload, look);
+    const unsigned = withoutSignature(source, payload, context);
     // Boot downloads nothing: a config beyond a size limit is reported as a load failure.
     const stage = evaluation.stage === 'download' ? 'load' : evaluation.stage;
     return { at: 'unusable', source, stage, problem, ...(unsigned ? { unsigned } : {}) };
   }
   for (const { field, message } of evaluation.warnings)
     deps.log.warn('config is usable, but', { source: sourceText(source), field, message });
-  const effective = (await earlierRendering(evaluation.effective, source, payload, content.contentSha256, look)) ?? evaluation.effective;
+  const effective = (await earlierRendering(evaluation.effective, source, payload, content.contentSha256, context)) ?? evaluation.effective;
   return { at: 'usable', source, content, effective, ...(evaluation.signedBy === undefined ? {} : { signedBy: evaluation.signedBy }) };
 }
 
 /** The effective file of a config whose only fault is a missing signature; undefined where it has other faults, or no signature is required. */
-function withoutSignature(source: Source, payload: Payload, look: Look): Uint8Array | undefined {
-  const { signatureCheck, ...inputs } = look.gathered.inputs;
+function withoutSignature(source: Source, payload: Payload, context: CandidateContext): Uint8Array | undefined {
+  const { signatureCheck, ...inputs } = context.gathered.inputs;
   if (!signatureCheck) return undefined;
-  const evaluation = evaluateIn(source, payload, inputs, look);
+  const evaluation = evaluateIn(source, payload, inputs, context);
   return evaluation.ok ? evaluation.effective : undefined;
 }
 
@@ -148,7 +148,7 @@ function evaluateIn(
   source: Pick<Source, 'namespace' | 'name' | 'uid' | 'resourceVersion' | 'kubeletConfigKey'>,
   payload: { files: ReadonlyMap<string, Uint8Array>; annotations: Readonly<Record<string, string>> },
   inputs: NodeInputs,
-  { deps }: Look,
+  { deps }: CandidateContext,
 ) {
   const dir = layout(deps.options.dynamicConfigDir).checkpoint(source);
   const configMap = `${source.namespace}/${source.name}`;
@@ -165,23 +165,23 @@ async function earlierRendering(
   source: Source,
   payload: Payload,
   contentSha256: string,
-  look: Look,
+  context: CandidateContext,
 ): Promise<Uint8Array | undefined> {
-  const { deps, gathered } = look;
+  const { deps, gathered } = context;
   const { current } = gathered.inputs;
   if (current === undefined || same(current, effective)) return undefined;
   // Signature and policy were checked before.
   const { signatureCheck: _asked, ...inputs } = gathered.inputs;
   const unpoliced = { ...inputs, policy: 'none' } as const;
   // Most configs name no sibling file and render the same in any directory: skip the search through all checkpoints for them.
-  const elsewhere = evaluateIn({ ...source, uid: 'elsewhere', resourceVersion: 'elsewhere' }, payload, unpoliced, look);
+  const elsewhere = evaluateIn({ ...source, uid: 'elsewhere', resourceVersion: 'elsewhere' }, payload, unpoliced, context);
   if (elsewhere.ok && same(elsewhere.effective, effective)) return undefined;
   for (const { ref, manifest, state } of await deps.store.list().catch(() => [])) {
     if (state !== 'intact' || !manifest || contentRef(manifest.files, source.kubeletConfigKey).contentSha256 !== contentSha256) continue;
     const older = await deps.store.load(ref);
     if (older.at !== 'intact') continue;
     const { files } = older.checkpoint.payload;
-    const evaluation = evaluateIn({ ...source, ...ref }, { files, annotations: { ...manifest.annotations } }, unpoliced, look);
+    const evaluation = evaluateIn({ ...source, ...ref }, { files, annotations: { ...manifest.annotations } }, unpoliced, context);
     if (evaluation.ok && same(evaluation.effective, current)) return current;
   }
   return undefined;
@@ -190,10 +190,10 @@ async function earlierRendering(
 const same = (a: Uint8Array, b: Uint8Array): boolean => sha256(a) === sha256(b);
 
 /** Whether the effective file is the rendering of the condemned assigned config. */
-async function isRefused(record: MetaRecord, assigned: Candidate, look: Look): Promise<boolean> {
-  const { current } = look.gathered.inputs;
+async function isRefused(record: MetaRecord, assigned: Candidate, context: CandidateContext): Promise<boolean> {
+  const { current } = context.gathered.inputs;
   if (assigned.at !== 'condemned' || record.at !== 'known' || record.source === null || current === undefined) return false;
-  const again = await loadCandidate(record.source, { ...look, condemned: [] });
+  const again = await loadCandidate(record.source, { ...context, condemned: [] });
   return again.at === 'usable' && sha256(again.effective) === sha256(current);
 }
 

@@ -93,7 +93,7 @@ export function planBoot(facts: BootFacts): BootPlan {
       ...(trusted && !sameSource(trusted, source) ? { promote: source } : {}),
     };
   }
-  const { error, why } = reasonAgainst(assigned);
+  const { error, why } = whyNotUsed(assigned);
   const unsigned = assigned.at === 'unusable' && assigned.unsigned ? { unsigned: true as const } : {};
   if (lastKnownGood.at === 'usable') {
     const { source, content, effective } = lastKnownGood;
@@ -124,7 +124,7 @@ function lastResort(lastKnownGood: Candidate): Omit<BootPlan, 'error'> | undefin
 
 const isSame = (a: Uint8Array, b: Uint8Array): boolean => a.length === b.length && a.every((byte, at) => byte === b[at]);
 
-function reasonAgainst(assigned: Exclude<Candidate, { at: 'none' | 'usable' }>): { error: string; why: string } {
+function whyNotUsed(assigned: Exclude<Candidate, { at: 'none' | 'usable' }>): { error: string; why: string } {
   switch (assigned.at) {
     case 'unknown':
       return { error: statusErrors.internal, why: 'the record of the assigned config is missing or was damaged' };

@@ -72,7 +72,7 @@ export async function writeBackToDisk({ options, world, store, shutdown }: Agent
 /** A sync is slow from this duration on, in ms; a healthy disk needs a few ms. */
 const SLOW_MS: Millis = 1000;
 /** Time between two checks, in ms. */
-const LOOK_MS: Millis = 10_000;
+const CHECK_MS: Millis = 10_000;
 /** After this long without a slow sync the disk counts as healthy again, in ms. */
 const WELL_AFTER_MS: Millis = 60_000;
 
@@ -90,15 +90,15 @@ export class SlowDisk {
   }
 
   /** Logs that READY is sent before the start is done, and the newest slow sync as the likely cause. */
-  sayStartIsLate(): void {
-    const { path, ms } = this.#look() ?? {};
+  reportLateStart(): void {
+    const { path, ms } = this.#newestSlowSync() ?? {};
     const disk = path === undefined ? {} : { path, syncMs: Math.round(ms ?? 0) };
     this.#world.log.error('start takes long, the kubelet goes on with the effective file that is there', disk);
   }
 
   /** The slowest sync since the agent started, for people; undefined where no sync was slow. */
   worst(): string | undefined {
-    this.#look();
+    this.#newestSlowSync();
     return this.#worst && `the disk took ${slowText(this.#worst)}`;
   }
 
@@ -107,7 +107,7 @@ export class SlowDisk {
     const { clock, log, syncs } = this.#world;
     if (!syncs) return;
     while (!signal.aborted) {
-      const slow = this.#look();
+      const slow = this.#newestSlowSync();
       if (slow && slow.ms > 2 * (this.#reported?.ms ?? 0)) {
         this.#reported = slow;
         log.warn('disk is slow', { path: slow.path, syncMs: Math.round(slow.ms) });
@@ -122,12 +122,12 @@ export class SlowDisk {
         log.info('disk is no longer slow');
         to.notice('disk', null);
       }
-      await clock.sleep(LOOK_MS, signal).catch(() => {});
+      await clock.sleep(CHECK_MS, signal).catch(() => {});
     }
   }
 
   /** @returns the newest slow sync; undefined before the first, and after the disk was reported healthy again */
-  #look(): Synced | undefined {
+  #newestSlowSync(): Synced | undefined {
     const { syncs, clock } = this.#world;
     const longest = syncs?.take();
     if (!longest || longest.ms < SLOW_MS) return this.#newest;

@@ -1,5 +1,5 @@
 import type { Finding, Json, JsonObject, KubeletFacts, KubeletVersion } from './contract.ts';
-import { isList, isObject, own, type Placed, setKey, withValues, words } from './decode/document.ts';
+import { isList, isObject, own, type Placed, setKey, withValues, scalarText } from './decode/document.ts';
 import type { Field } from './fields/field.ts';
 import { schemaFor } from './fields/fields.ts';
 import { goDuration } from '../../base/go-duration.ts';
@@ -172,7 +172,7 @@ function gates(text: string, before: Json | undefined): JsonObject | undefined {
   if (given === undefined) return undefined;
   const made = added(before);
   for (const [name, word] of Object.entries(given)) {
-    const on = TRUE.has(words(word)) ? true : FALSE.has(words(word)) ? false : undefined;
+    const on = TRUE.has(scalarText(word)) ? true : FALSE.has(scalarText(word)) ? false : undefined;
     if (on === undefined) return undefined;
     setKey(made, name, on);
   }
@@ -198,7 +198,7 @@ function reservedMemory(text: string, before: Json | undefined): Json | undefine
   for (const part of text.split(';')) {
     const [, node, limits = ''] = /^(\d+):(.+)$/.exec(part) ?? [];
     const kinds = node === undefined ? undefined : pairs(limits, '=', undefined);
-    if (kinds === undefined || Object.values(kinds).some((amount) => quantity(words(amount)) === undefined)) return undefined;
+    if (kinds === undefined || Object.values(kinds).some((amount) => quantity(scalarText(amount)) === undefined)) return undefined;
     made.push({ numaNode: Number(node), limits: kinds });
   }
   return made;

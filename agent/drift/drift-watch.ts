@@ -27,22 +27,22 @@ export interface DriftWatchDeps {
   world: ConfigzDeps['world'];
   configState: Pick<AgentContext['configState'], 'active' | 'update'>;
   activeRecord: Pick<AgentContext['activeRecord'], 'drift' | 'notice'>;
-  announcer: Pick<AgentContext['announcer'], 'say'>;
+  announcer: Pick<AgentContext['announcer'], 'announce'>;
   shutdown: Pick<AgentContext['shutdown'], 'leave'>;
   /** The result of boot. */
   outcome: Pick<BootOutcome, 'used' | 'localProblem' | 'drifted' | 'effective'>;
 }
 
 /** Longest time between two checks, in ms. A change of the effective file triggers one at once. */
-const LOOK_MS: Millis = 60_000;
+const CHECK_MS: Millis = 60_000;
 /** Time from the first check to the second, in ms: the second one sees changes that were made before the file watch began. */
-const SECOND_LOOK_MS: Millis = 10_000;
+const SECOND_CHECK_MS: Millis = 10_000;
 
 /** Reports in log, event, status, metric and `dkc status` that this node runs something else than its agent wrote; corrects the file if the policy says so. */
 export class DriftWatch {
   readonly #deps: DriftWatchDeps;
   readonly #due = new Trigger();
-  readonly #isOurs: boolean;
+  readonly #isWrittenByAgent: boolean;
   readonly #configz: ConfigzCheck;
   #state: DriftState = {};
 
@@ -51,7 +51,7 @@ export class DriftWatch {
     const { used, localProblem } = deps.outcome;
     // Without a usable local config boot keeps the existing file, which the agent may not have written.
     this.#configz = new ConfigzCheck(deps);
-    this.#isOurs = used !== 'local' || localProblem === undefined;
+    this.#isWrittenByAgent = used !== 'local' || localProblem === undefined;
   }
 
   /** Takes over the drift that the previous agent reported, and sends an event for a file that boot overwrote. */
@@ -68,7 +68,7 @@ export class DriftWatch {
       const kept = drifted.keptAs === undefined ? '' : `; the changed file is kept as ${drifted.keptAs}`;
       const what = `${options.effectiveConfig} was ${drifted.was === 'missing' ? 'removed' : 'changed by another program or by hand'}`;
       const text = `EffectiveFileChanged: ${what}, and the agent has written its own again${kept}`;
-      announcer.say(text, 'KubeletConfigDrifted', over.length > 0 ? 'Normal' : 'Warning');
+      announcer.announce(text, 'KubeletConfigDrifted', over.length > 0 ? 'Normal' : 'Warning');
     } else for (const drift of over) this.#announceResolved(drift);
   }
 
@@ -80,9 +80,9 @@ export class DriftWatch {
   /** Runs until the signal aborts. */
   async run(signal: AbortSignal): Promise<void> {
     const { clock, log } = this.#deps.world;
-    for (let periodMs = SECOND_LOOK_MS; !signal.aborted; periodMs = LOOK_MS) {
+    for (let periodMs = SECOND_CHECK_MS; !signal.aborted; periodMs = CHECK_MS) {
       try {
-        await this.#look();
+        await this.#check();
       } catch (error) {
         log.warn('failed to look for drift, retrying', { error });
       }
@@ -91,11 +91,11 @@ export class DriftWatch {
     }
   }
 
-  async #look(): Promise<void> {
+  async #check(): Promise<void> {
     const { options, world, configState } = this.#deps;
     const { clock } = world;
     const wroteSha256 = configState.active.effectiveSha256;
-    const facts = await observeDrift({ options, world, wroteSha256, isOurs: this.#isOurs });
+    const facts = await observeDrift({ options, world, wroteSha256, isWrittenByAgent: this.#isWrittenByAgent });
     const fields = await this.#differingFields(facts);
     const found = findDrift(fields ? { ...facts, fields } : facts);
     const at = new Date(clock.now()).toISOString();
@@ -120,7 +120,7 @@ export class DriftWatch {
     this.#state = state;
     for (const { kind, detail } of began) {
       world.log.warn('the kubelet does not run the configuration that the agent wrote', { kind, detail });
-      announcer.say(`${kind}: ${detail}`, 'KubeletConfigDrifted');
+      announcer.announce(`${kind}: ${detail}`, 'KubeletConfigDrifted');
     }
     for (const drift of ended) {
       world.log.info('drift resolved', { kind: drift.kind });
@@ -130,7 +130,7 @@ export class DriftWatch {
   }
 
   #announceResolved({ kind, detail }: Drift): void {
-    this.#deps.announcer.say(`${kind} resolved: ${detail}`, 'KubeletConfigDrifted', 'Normal');
+    this.#deps.announcer.announce(`${kind} resolved: ${detail}`, 'KubeletConfigDrifted', 'Normal');
   }
 
   /**

@@ -18,21 +18,21 @@ export interface DriftDeps {
   /** SHA-256 of the effective file that the agent wrote; '' where it wrote none, so that nothing can differ. */
   wroteSha256: string;
   /** False where boot kept an existing file that the agent had not written, for lack of a config. */
-  isOurs: boolean;
+  isWrittenByAgent: boolean;
 }
 
 /** Reads the effective file, the kubelet's unit, its process, and the file with which it was started. Never throws for a file that cannot be read. */
-export async function observeDrift({ options, world, wroteSha256, isOurs }: DriftDeps): Promise<DriftFacts> {
+export async function observeDrift({ options, world, wroteSha256, isWrittenByAgent }: DriftDeps): Promise<DriftFacts> {
   const { effectiveConfig: path, kubeletUnit } = options;
   if (wroteSha256 === '') return { path };
-  const effective = isOurs ? await lookAtFile(options, world, wroteSha256) : undefined;
+  const effective = isWrittenByAgent ? await inspectFile(options, world, wroteSha256) : undefined;
   const file = effective === undefined ? {} : { effective };
   if (kubeletUnit === '') return { path, ...file };
-  const unit = await lookAtUnit(options, world);
+  const unit = await inspectUnit(options, world);
   return { path, ...file, ...(unit ? { unit } : {}), start: await startOf(wroteSha256, options, world) };
 }
 
-async function lookAtFile(
+async function inspectFile(
   options: DriftDeps['options'],
   { disk }: DriftDeps['world'],
   wroteSha256: string,
@@ -56,7 +56,7 @@ const PROPERTIES = ['LoadState', 'MainPID', 'ExecStartPre', 'ExecStart', 'Enviro
 const SYSTEMCTL_TIMEOUT_MS = 2000;
 
 /** undefined where systemd does not answer, or the unit is not loaded. */
-async function lookAtUnit(options: DriftDeps['options'], { disk, exec }: DriftDeps['world']): Promise<UnitFacts | undefined> {
+async function inspectUnit(options: DriftDeps['options'], { disk, exec }: DriftDeps['world']): Promise<UnitFacts | undefined> {
   const { kubeletUnit: unit, kubeletExits } = options;
   const args = ['show', ...PROPERTIES.flatMap((name) => ['-p', name]), '--', unit];
   const { code, stdout } = await exec('systemctl', args, { timeoutMs: SYSTEMCTL_TIMEOUT_MS });
@@ -129,19 +129,19 @@ export interface ConfigzDeps {
     | 'kubeletVersion'
     | 'nodeName'
   >;
-  world: Pick<AgentWorld, 'disk' | 'exec' | 'clock' | 'log' | 'askKubelet'>;
+  world: Pick<AgentWorld, 'disk' | 'exec' | 'clock' | 'log' | 'fetchFromKubelet'>;
   activeRecord: Pick<AgentContext['activeRecord'], 'notice'>;
 }
 
 /** Time between two requests to /configz, in ms. A difference is confirmed by another request before it is reported. */
-const ASK_MS: Millis = 300_000;
+const FETCH_MS: Millis = 300_000;
 /** Failures in a row, about a minute apart, after which the failure is reported. */
 const NOTICE_AFTER_FAILURES = 2;
 
 /** Compares the configuration that the kubelet reports (`--kubelet-configz`) with the effective file. */
 export class ConfigzCheck {
   readonly #deps: ConfigzDeps;
-  #askedAt: Millis = Number.NEGATIVE_INFINITY;
+  #fetchedAt: Millis = Number.NEGATIVE_INFINITY;
   #fields: readonly string[] | undefined;
   /** In a row. */
   #failures = 0;
@@ -153,21 +153,21 @@ export class ConfigzCheck {
   /** Drops the last answer: the kubelet was restarted, or runs on another file. */
   forget(): void {
     this.#fields = undefined;
-    this.#askedAt = Number.NEGATIVE_INFINITY;
+    this.#fetchedAt = Number.NEGATIVE_INFINITY;
   }
 
   /**
    * Names of the fields that differ, by the last answer; undefined where there is none, or the check is off.
-   * @param again - sends a request even if the last answer is younger than {@link ASK_MS}
+   * @param force - sends a request even if the last answer is younger than {@link FETCH_MS}
    */
-  async fields(again: boolean): Promise<readonly string[] | undefined> {
+  async fields(force: boolean): Promise<readonly string[] | undefined> {
     const { options, world, activeRecord } = this.#deps;
-    if (options.kubeletConfigz === '' || options.kubeconfig === undefined || !world.askKubelet) return undefined;
+    if (options.kubeletConfigz === '' || options.kubeconfig === undefined || !world.fetchFromKubelet) return undefined;
     const now = world.clock.monotonic();
-    if (!again && now - this.#askedAt < ASK_MS) return this.#fields;
+    if (!force && now - this.#fetchedAt < FETCH_MS) return this.#fields;
     try {
-      await this.#ask(world.askKubelet, options.kubeconfig);
-      this.#askedAt = now;
+      await this.#readConfigz(world.fetchFromKubelet, options.kubeconfig);
+      this.#fetchedAt = now;
       if (this.#failures >= NOTICE_AFTER_FAILURES) activeRecord.notice('configz', null);
       this.#failures = 0;
     } catch (error) {
@@ -182,7 +182,7 @@ export class ConfigzCheck {
     return this.#fields;
   }
 
-  async #ask(ask: NonNullable<AgentWorld['askKubelet']>, kubeconfig: string): Promise<void> {
+  async #readConfigz(fetchFromKubelet: NonNullable<AgentWorld['fetchFromKubelet']>, kubeconfig: string): Promise<void> {
     const { options, world } = this.#deps;
     const { disk, exec } = world;
     const memo = new VersionRecord(disk, layout(options.dynamicConfigDir).kubeletVersion, silentLog);
@@ -194,7 +194,7 @@ export class ConfigzCheck {
     const decoded = decode(await readForKubelet(options, disk), version);
     if (!decoded.ok) throw new Error('the effective file is not a configuration of this kubelet version');
     const dropIns = await readDropIns(disk, kubelet);
-    const answer = await ask(options.kubeletConfigz, { kubeconfig, nodeName: options.nodeName });
+    const answer = await fetchFromKubelet(options.kubeletConfigz, { kubeconfig, nodeName: options.nodeName });
     const read = readConfigz(JSON.stringify(answer) ?? '', version);
     if (!read.ok) throw new Error(read.problem);
     const question = { local: decoded.written, dynamic: null, merge: 'replace', args, version, running: read.config } as const;

@@ -91,8 +91,8 @@ export function* evaluating({ merged, defaulted, ...read }: Readable, config: Ev
   // A kubelet that cannot read a drop-in does not start at all: preflight rejects new configs until that is fixed, boot keeps the current config.
   const [refusing, warning] = inputs.host ? [inputs.dropIns?.problems ?? [], []] : [[], inputs.dropIns?.problems ?? []];
   yield;
-  const rules = validate(defaulted, against(inputs));
-  const gates = warnOfGates(defaulted, against(inputs));
+  const rules = validate(defaulted, validationInputs(inputs));
+  const gates = warnOfGates(defaulted, validationInputs(inputs));
   yield;
   const fatal = inputs.host ? preflightFatal(defaulted, inputs.host, inputs.kubelet) : { errors: [], warnings: [] };
   const refused = cappedFindings(policy, rules, refusing, fatal.errors);
@@ -189,7 +189,7 @@ export function runningKubelet({ current, local, kubelet, dropIns }: Pick<NodeIn
 }
 
 /** What `validate` needs about this node's kubelet. */
-export function against({ kubelet, host }: Pick<NodeInputs, 'kubelet' | 'host'>): Parameters<typeof validate>[1] {
+export function validationInputs({ kubelet, host }: Pick<NodeInputs, 'kubelet' | 'host'>): Parameters<typeof validate>[1] {
   const { version, args, knownGates } = kubelet;
   return { version, flags: gatesOnCommandLine(args, version), ...(knownGates ? { knownGates } : {}), ...(host ? { host } : {}) };
 }

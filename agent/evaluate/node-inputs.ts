@@ -154,14 +154,14 @@ class Walk {
 }
 
 /** Verifies the signature of a checkpoint; undefined for local, and where the checkpoint cannot be read. */
-type AskSigner = (source: MaybeSource) => Promise<SignatureResult | undefined>;
+type VerifyCheckpoint = (source: MaybeSource) => Promise<SignatureResult | undefined>;
 
 /** Reads the policy file now. `none`: it requires no signatures; `unknown`: it cannot be used. */
 export async function signersOf(
   { policy }: Pick<AgentOptions, 'policy'>,
   disk: Pick<Disk, 'readLinked'>,
   store: Pick<Store, 'load'>,
-): Promise<AskSigner | 'none' | 'unknown'> {
+): Promise<VerifyCheckpoint | 'none' | 'unknown'> {
   const { signatureCheck, problem } = await readPolicy(policy, disk);
   if (problem !== undefined) return 'unknown';
   if (signatureCheck === undefined) return 'none';

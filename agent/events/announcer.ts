@@ -76,7 +76,7 @@ export class Announcer {
   }
 
   /** Queues a state event. The newest {@link MAX_SENTENCES} are kept until the API server accepts them. */
-  say(message: string, reason: StateReason = 'KubeletUnhealthy', type: 'Normal' | 'Warning' = 'Warning'): void {
+  announce(message: string, reason: StateReason = 'KubeletUnhealthy', type: 'Normal' | 'Warning' = 'Warning'): void {
     this.#sentences = [...this.#sentences, stateEvent(type, reason, message, this.#facts())].slice(-MAX_SENTENCES);
     this.#due.notify();
   }

@@ -55,7 +55,7 @@ export async function learnKubelet(deps: KubeletDeps): Promise<LearnedKubelet> {
 }
 
 /** Adds the flags and feature gates that the binary's `--help` lists. Slow (it starts a kubelet), so only preflight runs it. */
-export async function askHelp(facts: KubeletFacts, deps: KubeletDeps): Promise<KubeletFacts> {
+export async function readKubeletHelp(facts: KubeletFacts, deps: KubeletDeps): Promise<KubeletFacts> {
   const { program } = await commandLine(deps);
   if (program === undefined) return facts;
   const { code, stdout, stderr } = await deps.exec(program, ['--help'], { timeoutMs: 10_000 });

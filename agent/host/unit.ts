@@ -65,7 +65,7 @@ export async function canRestart(unit: string, exec: AgentWorld['exec']): Promis
 
 /** How long a stopping agent waits for the kubelet to stop, in ms. systemd limits the whole stop to 10 s. */
 const KUBELET_STOP_WAIT_MS: Millis = 4000;
-const LOOK_MS: Millis = 200;
+const POLL_MS: Millis = 200;
 
 /**
  * Whether no kubelet runs when this agent ends, so that a later machine crash cannot be the kubelet's fault. In a shutdown the kubelet is stopped
@@ -77,14 +77,14 @@ export async function isKubeletDown(
   { exec, clock }: Pick<AgentWorld, 'exec' | 'clock'>,
   isSilent: () => Promise<boolean>,
 ): Promise<boolean> {
-  const ask = async (...args: string[]): Promise<string> => (await exec('systemctl', args)).stdout.trim();
+  const systemctl = async (...args: string[]): Promise<string> => (await exec('systemctl', args)).stdout.trim();
   const isDown = async (): Promise<boolean> =>
-    kubeletUnit === '' ? isSilent() : ['inactive', 'failed'].includes(await ask('show', '-P', 'ActiveState', '--', kubeletUnit));
+    kubeletUnit === '' ? isSilent() : ['inactive', 'failed'].includes(await systemctl('show', '-P', 'ActiveState', '--', kubeletUnit));
   if (kubeletUnit !== '' && (await isDown())) return true;
-  if ((await ask('is-system-running')) !== 'stopping') return false;
-  for (let waited = 0; waited <= KUBELET_STOP_WAIT_MS; waited += LOOK_MS) {
+  if ((await systemctl('is-system-running')) !== 'stopping') return false;
+  for (let waited = 0; waited <= KUBELET_STOP_WAIT_MS; waited += POLL_MS) {
     if (await isDown()) return true;
-    await clock.sleep(LOOK_MS);
+    await clock.sleep(POLL_MS);
   }
   return false;
 }

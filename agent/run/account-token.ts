@@ -85,7 +85,7 @@ export async function renewToken(path: string, deps: RenewTokenDeps, signal: Abo
   for (let failures = 0; !signal.aborted;) {
     let wait = MAX_PERIOD_MS;
     try {
-      known = await look(path, known, deps, signal);
+      known = await renewIfDue(path, known, deps, signal);
       wait = Math.min(wait, known === undefined ? wait : Math.max(0, known.dueAt - clock.monotonic()));
       failures = 0;
     } catch (error) {
@@ -117,7 +117,7 @@ const knownToken = (text: string, wait: Millis, clock: Clock): KnownToken => ({
 });
 
 /** @returns undefined where there is no token to renew */
-async function look(
+async function renewIfDue(
   path: string,
   known: KnownToken | undefined,
   { client, disk, clock, log }: RenewTokenDeps,

@@ -2,7 +2,7 @@ import type { AgentContext, AgentOptions } from '../options.ts';
 import { sameSource } from '../checkpoint/source.ts';
 import { closestKubeletVersion } from '../config/config.ts';
 import type { KubeletFacts } from '../config/contract.ts';
-import { askHelp, VersionRecord } from '../host/kubelet.ts';
+import { readKubeletHelp, VersionRecord } from '../host/kubelet.ts';
 import { preflighter } from '../sync/preflight.ts';
 import { assignmentCarrier } from '../status/assignment-carrier.ts';
 import { nodeCarrier } from '../status/node-carrier.ts';
@@ -83,8 +83,8 @@ export async function runOnline(context: AgentContext, kubeconfig: string): Prom
             reporter.notify();
             context.announcer.retry();
           },
-          onTrouble: (text) => {
-            shown.trouble(text);
+          onFailure: (text) => {
+            shown.failed(text);
             credentials.notify();
           },
           onChosen: (choice) => {
@@ -148,12 +148,12 @@ class CredentialWatch {
     while (!signal.aborted) {
       // While a problem is known, check every period: once it is fixed no request fails, so nothing would trigger the check.
       if (this.#reported === undefined) await this.#due.wait(signal);
-      if (!signal.aborted) await this.#look();
+      if (!signal.aborted) await this.#check();
       await clock.sleep(CREDENTIALS_PERIOD_MS, signal).catch(() => {});
     }
   }
 
-  async #look(): Promise<void> {
+  async #check(): Promise<void> {
     const { world, activeRecord, options } = this.#context;
     const [kubeconfig, { kubeletUnit }] = [this.#kubeconfig, options];
     const problem = await world.credentialProblem?.({ kubeconfig, kubeletUnit }).catch(() => undefined);
@@ -182,7 +182,7 @@ function openCarrier({ options, world }: AgentContext, client: Client, assignedB
 /** Facts about the kubelet: the version from its Node, flags and gates from its `--help`, which runs when first needed and after a version change. */
 function kubeletKnowledge(
   { options, world, kubelet, shutdown }: AgentContext,
-  onNews: () => void,
+  onChange: () => void,
 ): { now: () => Promise<KubeletFacts>; onVersion: (version: string) => void } {
   const { disk, exec, log } = world;
   const { signal } = shutdown;
@@ -192,7 +192,7 @@ function kubeletKnowledge(
   let lastVersion = '';
   return {
     now: async () => {
-      helped ??= askHelp(facts, { options, disk, log, exec: (program, args, asked) => exec(program, args, { ...asked, signal }) });
+      helped ??= readKubeletHelp(facts, { options, disk, log, exec: (program, args, asked) => exec(program, args, { ...asked, signal }) });
       const { knownGates, knownFlags } = await helped;
       return { ...facts, ...(knownGates ? { knownGates } : {}), ...(knownFlags ? { knownFlags } : {}) };
     },
@@ -208,7 +208,7 @@ function kubeletKnowledge(
         void versionRecord.remember(version);
         if (facts.version.text === before) return;
         helped = undefined; // another kubelet has other flags and gates
-        onNews();
+        onChange();
       } catch (error) {
         log.warn('the version of the kubelet is not one that this agent supports', { error: describeError(error) });
       }
@@ -230,7 +230,7 @@ class ShownCarrier {
   #choice: Chosen;
   #kept = true;
   #reached = false;
-  #trouble = '';
+  #failure = '';
 
   constructor(context: Pick<AgentContext, 'world' | 'activeRecord' | 'announcer' | 'options'>, first: Chosen) {
     this.#context = context;
@@ -247,7 +247,7 @@ class ShownCarrier {
     world.log.info('assignment chosen', { carrier: choice.carrier, why: choice.why });
     if (choice.missing !== undefined && choice.missing !== missing) {
       world.log.error(choice.missing, { node: options.nodeName });
-      announcer.say(choice.missing, 'KubeletConfigUnassignable');
+      announcer.announce(choice.missing, 'KubeletConfigUnassignable');
     }
     this.#show();
   }
@@ -268,17 +268,17 @@ class ShownCarrier {
   }
 
   /** The watch of the object fails. */
-  trouble(text: string): void {
-    if (this.#reached || this.#trouble === text) return;
-    this.#trouble = text;
+  failed(text: string): void {
+    if (this.#reached || this.#failure === text) return;
+    this.#failure = text;
     this.#show();
   }
 
   #show(): void {
     const { carrier, why, missing } = this.#choice;
-    const unseen = `, but the agent has not read it yet${this.#trouble === '' ? '' : `: ${this.#trouble}`}`;
+    const unseen = `, but the agent has not read it yet${this.#failure === '' ? '' : `: ${this.#failure}`}`;
     const dropped = ', but the API server drops its fields: DynamicKubeletConfig is off there, or it is 1.26 or newer';
-    const rest = this.#reached ? (this.#kept ? '' : dropped) : carrier === null ? this.#trouble && `: ${this.#trouble}` : unseen;
+    const rest = this.#reached ? (this.#kept ? '' : dropped) : carrier === null ? this.#failure && `: ${this.#failure}` : unseen;
     this.#context.activeRecord.carrier(carrier, missing ?? `${why}${rest}`);
   }
 }

@@ -118,13 +118,13 @@ export class ActiveRecordWriter {
       ...(assignedBy ? { assignedBy } : {}),
     };
     const record = sinceBefore(old, now);
-    const isNews = !old || !sameActive(old, record);
-    if (!isNews && !kept) return;
+    const isChanged = !old || !sameActive(old, record);
+    if (!isChanged && !kept) return;
     const bytes = new TextEncoder().encode(printActiveRecord(record));
     try {
       if (!this.#isHanging) await this.#writeUnlessItHangs(bytes);
     } catch (error) {
-      if (!isNews) return;
+      if (!isChanged) return;
       await disk.replace(volatilePath, bytes, 0o600);
       throw error;
     }

@@ -82,10 +82,10 @@ export function assignmentCarrier(deps: AssignmentCarrierDeps): Carrier {
     const isProbe = nativeNow() === 'unknown' && !byNodeConfig.exists();
     const hasFields = mode === 'auto' && (node.hasConfig || choice.carrier === 'node' || isProbe);
     // Where a NodeConfig has the status, the annotation only shows that an agent exists; without one it also has the node's config.
-    const isOnlyWord = !hasFields && !byNodeConfig.exists();
-    const shown = hasFields || isOnlyWord ? picture : { ...picture, trial: null };
+    const isOnlyStatus = !hasFields && !byNodeConfig.exists();
+    const shown = hasFields || isOnlyStatus ? picture : { ...picture, trial: null };
     try {
-      const reported = await byNode.report(shown, signal, { noteOnly: !hasFields, isOnlyWord });
+      const reported = await byNode.report(shown, signal, { noteOnly: !hasFields, isOnlyStatus });
       if (reported.probed !== undefined && reported.probed !== probed) {
         probed = reported.probed;
         decide();
@@ -130,7 +130,7 @@ export function assignmentCarrier(deps: AssignmentCarrierDeps): Carrier {
             },
             onVersion: (version) => (serverVersion = version),
             onSeen: () => given.onSeen(),
-            onTrouble: (text) => given.onTrouble?.(text),
+            onFailure: (text) => given.onFailure?.(text),
             pollMs: () => (choice?.carrier === 'node' ? POLL_BESIDE_NODE_MS : POLL_WITHOUT_MS),
           },
           signal,

@@ -65,7 +65,7 @@ export function chooseCarrier(facts: CarrierFacts): Choice | undefined {
     case 'kept':
       if (facts.assignedBy !== 'nodeconfig')
         return { carrier: 'node', why: `the API server${versionOf(facts)} keeps Node.spec.configSource`, wanted: { at: 'local' } };
-      return goneAgain(facts);
+      return keepAfterDeletion(facts);
     case 'dropped':
       return withoutNode(facts, `the API server${versionOf(facts)} drops Node.spec.configSource and`);
     case 'unknown':
@@ -85,7 +85,7 @@ function byNode(facts: CarrierFacts, wanted: Wanted): Choice {
 }
 
 /** A NodeConfig assigned before and is gone; the Node has no configSource. Keep the config: for local, write that in a NodeConfig. */
-function goneAgain({ nodeName, nodeConfig }: CarrierFacts): Choice {
+function keepAfterDeletion({ nodeName, nodeConfig }: CarrierFacts): Choice {
   const gone =
     nodeConfig === 'forbidden'
       ? 'may not be read any more'

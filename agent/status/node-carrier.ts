@@ -22,11 +22,11 @@ export interface NodeCarrierDeps extends WatchDeps {
 
 export interface NodeCarrier extends Carrier {
   watch(handlers: CarrierHandlers, signal: AbortSignal): Promise<void>;
-  /** @param how - `noteOnly`: write the annotation only; `isOnlyWord`: no other object has the node's status, so the annotation has it */
+  /** @param how - `noteOnly`: write the annotation only; `isOnlyStatus`: no other object has the node's status, so the annotation has it */
   report(
     picture: ConfigStatus,
     signal: AbortSignal,
-    how?: { noteOnly?: boolean; isOnlyWord?: boolean; isComplete?: boolean },
+    how?: { noteOnly?: boolean; isOnlyStatus?: boolean; isComplete?: boolean },
   ): Promise<Reported & { probed?: boolean }>;
 }
 
@@ -61,9 +61,9 @@ export function nodeCarrier(deps: NodeCarrierDeps): NodeCarrier {
         signal,
       );
     },
-    report: async (picture, signal, { noteOnly = false, isOnlyWord = false } = {}) => {
+    report: async (picture, signal, { noteOnly = false, isOnlyStatus = false } = {}) => {
       if (!seen) return { sent: false, kept: true };
-      const patch = nodePatch(seen, picture, version, isOnlyWord);
+      const patch = nodePatch(seen, picture, version, isOnlyStatus);
       if (!patch) return { sent: false, kept: true };
       // A server that drops the fields answers 200 every time: patch again only when the status has changed.
       const { status, ...note } = patch;

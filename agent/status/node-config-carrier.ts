@@ -22,7 +22,7 @@ export interface NodeConfigHandlers {
   onState(state: Wanted | 'unserved' | 'forbidden'): void;
   /** Called for every list and watch event of the object. */
   onSeen(): void;
-  onTrouble?(text: string): void;
+  onFailure?(text: string): void;
   /** Called with the server's `gitVersion`, as `v1.36.3`; '' where unknown. Before the first state, and at each discovery of the kind. */
   onVersion(version: string): void;
   /** Time until the next discovery of the kind, in ms. */
@@ -95,7 +95,7 @@ export function nodeConfigCarrier(deps: NodeConfigCarrierDeps): NodeConfigCarrie
           if (signal.aborted) return;
           failures += 1;
           log[failures === 1 ? 'warn' : 'debug']('failed to discover nodeconfigs.dkc.dev, retrying', { failures, error });
-          handlers.onTrouble?.(describeError(error));
+          handlers.onFailure?.(describeError(error));
           wait = backoff(failures, limits, random);
         }
         await clock.sleep(wait, signal).catch(() => {});

@@ -112,7 +112,7 @@ export class NodeConfigState {
       this.#holds -= 1;
       const isAwaited = this.#isAwaited && this.#holds === 0;
       if (isAwaited) this.#isAwaited = false;
-      if (!this.#show() && isAwaited) this.#tell();
+      if (!this.#show() && isAwaited) this.#notify();
     };
   }
 
@@ -141,11 +141,11 @@ export class NodeConfigState {
   #show(): boolean {
     if (this.#holds > 0 || sameConfigStatus(this.#picture, this.#shown)) return false;
     this.#shown = this.#picture;
-    this.#tell();
+    this.#notify();
     return true;
   }
 
-  #tell(): void {
+  #notify(): void {
     for (const listener of this.#listeners) listener();
   }
 }

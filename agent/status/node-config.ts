@@ -126,7 +126,7 @@ interface ConditionFacts {
   before: unknown;
 }
 
-type Said = Pick<Condition, 'type' | 'status' | 'reason' | 'message'>;
+type ReportedCondition = Pick<Condition, 'type' | 'status' | 'reason' | 'message'>;
 
 /** Longest message, in characters. */
 const MAX_MESSAGE = 1000;
@@ -137,8 +137,8 @@ const MAX_OTHERS = 12;
 function nodeConfigConditions(picture: ConfigStatus, facts: ConditionFacts): Condition[] {
   const { generation, now, before } = facts;
   const old = Array.isArray(before) ? before.filter(isCondition) : [];
-  const said = [synced(picture, facts.wanted), healthy(facts.health), trusted(picture), ...drifted(picture)];
-  const ours = said.map((one) => {
+  const reported = [synced(picture, facts.wanted), healthy(facts.health), trusted(picture), ...drifted(picture)];
+  const ours = reported.map((one) => {
     const last = old.find(({ type, status }) => type === one.type && status === one.status);
     return {
       ...one,
@@ -147,14 +147,19 @@ function nodeConfigConditions(picture: ConfigStatus, facts: ConditionFacts): Con
       lastTransitionTime: last?.lastTransitionTime ?? now,
     };
   });
-  const others = old.filter(({ type }) => said.every((one) => one.type !== type));
+  const others = old.filter(({ type }) => reported.every((one) => one.type !== type));
   return [...ours, ...others.slice(0, MAX_OTHERS)];
 }
 
 /** Whether the node uses the config in spec. */
-function synced({ assigned, active, error }: ConfigStatus, wanted: Wanted): Said {
-  const say = (status: Said['status'], reason: string, message: string): Said => ({ type: 'Synced', status, reason, message });
-  if (error !== null) return say('False', reasons[error] ?? 'Failed', error);
+function synced({ assigned, active, error }: ConfigStatus, wanted: Wanted): ReportedCondition {
+  const condition = (status: ReportedCondition['status'], reason: string, message: string): ReportedCondition => ({
+    type: 'Synced',
+    status,
+    reason,
+    message,
+  });
+  if (error !== null) return condition('False', reasons[error] ?? 'Failed', error);
   const isWanted =
     wanted.at === 'local'
       ? assigned === null
@@ -163,10 +168,10 @@ function synced({ assigned, active, error }: ConfigStatus, wanted: Wanted): Said
         assigned.namespace === wanted.spec.namespace &&
         assigned.name === wanted.spec.name &&
         assigned.kubeletConfigKey === wanted.spec.kubeletConfigKey;
-  if (!isWanted) return say('False', 'Pending', 'the agent has not applied the configuration in spec yet');
-  if (!sameSource(assigned, active)) return say('False', 'Pending', `the kubelet uses ${sourceText(active)} until its next start`);
-  if (active === null) return say('True', 'Local', 'the kubelet uses its local configuration');
-  return say('True', 'Assigned', `the kubelet uses ${sourceText(active)}`);
+  if (!isWanted) return condition('False', 'Pending', 'the agent has not applied the configuration in spec yet');
+  if (!sameSource(assigned, active)) return condition('False', 'Pending', `the kubelet uses ${sourceText(active)} until its next start`);
+  if (active === null) return condition('True', 'Local', 'the kubelet uses its local configuration');
+  return condition('True', 'Assigned', `the kubelet uses ${sourceText(active)}`);
 }
 
 const reasons: Readonly<Record<string, string>> = {
@@ -180,7 +185,7 @@ const reasons: Readonly<Record<string, string>> = {
   [statusErrors.rolledBack]: 'RolledBack',
 };
 
-function healthy(health: Health): Said {
+function healthy(health: Health): ReportedCondition {
   const type = 'Healthy';
   switch (health.at) {
     case 'unknown':
@@ -193,16 +198,21 @@ function healthy(health: Health): Said {
 }
 
 /** Whether the config that the kubelet uses has passed its trial. The local configuration needs none. */
-function trusted({ active, lastKnownGood, trial }: ConfigStatus): Said {
-  const say = (status: Said['status'], reason: string, message: string): Said => ({ type: 'Trusted', status, reason, message });
-  if (active === null) return say('True', 'Local', 'the local configuration needs no trial');
-  if (sameSource(active, lastKnownGood)) return say('True', 'TrialPassed', `${sourceText(active)} is last known good`);
-  if (trial) return say('False', 'InTrial', `${sourceText(active)} is on trial`);
-  return say('False', 'NotProven', `${sourceText(active)} has not passed a trial`);
+function trusted({ active, lastKnownGood, trial }: ConfigStatus): ReportedCondition {
+  const condition = (status: ReportedCondition['status'], reason: string, message: string): ReportedCondition => ({
+    type: 'Trusted',
+    status,
+    reason,
+    message,
+  });
+  if (active === null) return condition('True', 'Local', 'the local configuration needs no trial');
+  if (sameSource(active, lastKnownGood)) return condition('True', 'TrialPassed', `${sourceText(active)} is last known good`);
+  if (trial) return condition('False', 'InTrial', `${sourceText(active)} is on trial`);
+  return condition('False', 'NotProven', `${sourceText(active)} has not passed a trial`);
 }
 
 /** Whether the node runs something else than its agent wrote. Before the first check the condition of the previous agent stays. */
-function drifted({ drift }: ConfigStatus): Said[] {
+function drifted({ drift }: ConfigStatus): ReportedCondition[] {
   const type = 'Drifted';
   const [first] = drift ?? [];
   if (drift === undefined) return [];

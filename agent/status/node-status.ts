@@ -53,11 +53,11 @@ export const AGENT_ANNOTATION = 'dkc.dev/agent';
 
 /**
  * `{"version":"0.1.0","trial":{"endsAt":"2026-03-01T00:10:00Z"}}`, or `"trial":null`
- * @param isOnlyWord - no object has a status for this node: the annotation has the members of `status.config` as `config`, unless there are none
+ * @param isOnlyStatus - no object has a status for this node: the annotation has the members of `status.config` as `config`, unless there are none
  */
-export function agentNote(picture: ConfigStatus, version: string, isOnlyWord = false): string {
+export function agentNote(picture: ConfigStatus, version: string, isOnlyStatus = false): string {
   const { trial } = picture;
-  const config = isOnlyWord ? configStatus(picture) : {};
+  const config = isOnlyStatus ? configStatus(picture) : {};
   return JSON.stringify({
     version,
     trial: trial ? { endsAt: trial.endsAt } : null,
@@ -67,16 +67,16 @@ export function agentNote(picture: ConfigStatus, version: string, isOnlyWord = f
 
 /**
  * The patch that brings a Node to this picture, with the annotation; undefined when nothing differs. The status subresource of a Node accepts annotations.
- * @param isOnlyWord - as in {@link agentNote}
+ * @param isOnlyStatus - as in {@link agentNote}
  */
 export function nodePatch(
   { metadata, status }: Pick<KubeObject, 'metadata'> & { status?: { config?: unknown } },
   picture: ConfigStatus,
   version: string,
-  isOnlyWord = false,
+  isOnlyStatus = false,
 ): Record<string, Json> | undefined {
   const config = configPatch(status?.config, picture);
-  const note = agentNote(picture, version, isOnlyWord);
+  const note = agentNote(picture, version, isOnlyStatus);
   const isNoted = metadata.annotations?.[AGENT_ANNOTATION] === note;
   if (!config && isNoted) return undefined;
   return { ...(isNoted ? {} : { metadata: { annotations: { [AGENT_ANNOTATION]: note } } }), ...config };

@@ -52,7 +52,7 @@ export class Reporter {
    */
   async run(signal: AbortSignal, complete: () => Promise<void> = () => Promise.resolve()): Promise<void> {
     const { carrier, configState, clock, random, log, onKept, onProblem } = this.#deps;
-    let told: ConfigStatus | undefined;
+    let reported: ConfigStatus | undefined;
     for (let failures = 0; !signal.aborted;) {
       if (failures === 0) await this.#due.wait(signal);
       const isComplete = await this.#untilComplete(complete, signal);
@@ -66,8 +66,8 @@ export class Reporter {
         if (sent || !kept) onKept(kept);
         // The same patch again: another client writes these fields too. Without a pause both would write in a tight loop.
         const isWritten = sent || noted === true;
-        if (isWritten && told && sameConfigStatus(told, picture)) await clock.sleep(CONFLICT_BACKOFF_MS, signal).catch(() => {});
-        if (isWritten) told = picture;
+        if (isWritten && reported && sameConfigStatus(reported, picture)) await clock.sleep(CONFLICT_BACKOFF_MS, signal).catch(() => {});
+        if (isWritten) reported = picture;
         if (sent && !kept) {
           log.warn(
             'the API server accepted the status but dropped its fields: its DynamicKubeletConfig gate is off, or it is 1.26 or newer',
@@ -120,7 +120,7 @@ export interface CarrierHandlers {
   /** Called for every list and watch event of the object, so that the reported status is compared with the current one. */
   onSeen(): void;
   /** Called when the watch of the object fails. */
-  onTrouble?(text: string): void;
+  onFailure?(text: string): void;
   /** Called when the object that assigns, or the reason, changes. */
   onChosen?(choice: Choice): void;
   /** Called with the kubelet's version from the Node's nodeInfo. */
@@ -147,16 +147,16 @@ const members = { Node: 'node', NodeConfig: 'nodeConfig' } as const;
 
 /**
  * Logs failures of a carrier's watch: the first in a row as a warning, the others at level debug, so that a long outage is one line of the log.
- * @param handlers - `onTrouble` is called with the text of each failure
+ * @param handlers - `onFailure` is called with the text of each failure
  */
 export function failedWatch(
   log: Log,
   kind: keyof typeof members,
   name: string,
-  handlers: { onTrouble?(text: string): void },
+  handlers: { onFailure?(text: string): void },
 ): (error: unknown, failures: number) => void {
   return (error, failures) => {
     log[failures === 1 ? 'warn' : 'debug'](`failed to watch ${kind}, retrying`, { [members[kind]]: name, failures, error });
-    handlers.onTrouble?.(describeError(error));
+    handlers.onFailure?.(describeError(error));
   };
 }

@@ -239,7 +239,7 @@ export class FsStore implements Store {
     const isTooLarge = async (): Promise<boolean> => ((await this.#disk.stat(path).catch(() => undefined))?.bytes ?? 0) > defaultReadLimit;
     if (!(await isTooLarge())) return (await this.#readOwn(path, records.parseCondemned)) ?? [];
     const newest = condemnedAtEnd(await this.#disk.readEnd(path, MAX_CONDEMNED_BYTES));
-    const tell = async (): Promise<void> => {
+    const reportDamage = async (): Promise<void> => {
       if (this.#reported.has(path)) return;
       this.#reported.add(path);
       await this.#onDamage(path, `it is too large: only the newest ${newest.length} condemnations in it count, and are kept`);
@@ -248,7 +248,7 @@ export class FsStore implements Store {
       if (await isTooLarge()) await this.setCondemned(newest);
     });
     await cut.catch(() => undefined); // a disk that is not writable keeps the file; the records that were read are valid
-    await tell();
+    await reportDamage();
     return newest;
   }
 
@@ -334,9 +334,9 @@ export class FsStore implements Store {
       });
     } catch {
       // A disk that is not writable keeps the damaged file: it reads as missing and is reported once.
-      const isNews = !this.#reported.has(path);
+      const isFirst = !this.#reported.has(path);
       this.#reported.add(path);
-      if (isNews) await this.#onDamage(path, first.problem);
+      if (isFirst) await this.#onDamage(path, first.problem);
       return undefined;
     }
   }

@@ -144,13 +144,13 @@ export class Executor {
   }
 
   /** Reads the checkpoint back after saving: if that fails, the config is not assigned and the save is retried with longer waits. */
-  async #save({ payload, source, again }: Extract<SyncStep, { do: 'save' }>): Promise<void> {
+  async #save({ payload, source, isRepair }: Extract<SyncStep, { do: 'save' }>): Promise<void> {
     const { store } = this.#deps;
-    if (again) await this.#journal('damaged', source, SAVED_AGAIN);
+    if (isRepair) await this.#journal('damaged', source, SAVED_AGAIN);
     await store.save(payload);
     const back = await store.load(payload);
     if (back.at === 'intact') return;
-    if (!again) await this.#journal('damaged', source, SAVED_AGAIN);
+    if (!isRepair) await this.#journal('damaged', source, SAVED_AGAIN);
     const [path, problem] = back.at === 'damaged' ? [back.path, back.problem] : ['the checkpoint', 'it is not there'];
     throw new StoreError('save', path, { hint: `reading it back failed: ${problem}; check the disk` });
   }

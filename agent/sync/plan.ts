@@ -81,7 +81,7 @@ export type SyncStep =
   /** Only if the record is still damaged then. */
   | { do: 'set-aside'; record: MetaName }
   /** `again`: the checkpoint of the assigned source was damaged; the journal then counts the saves. */
-  | { do: 'save'; payload: Payload; source: Source; again: boolean }
+  | { do: 'save'; payload: Payload; source: Source; isRepair: boolean }
   | { do: 'clear-condemned'; content: ContentRef; source: Source }
   | { do: 'set-last-known-good'; to: MaybeSource }
   | { do: 'assign'; to: MaybeSource; why: string }
@@ -171,13 +171,13 @@ function planSource(spec: SpecSource, facts: SyncFacts): SyncStep[] {
   const saved = fetched.saved && !(isUnused && facts.spoiled?.due === true);
   if (!saved && facts.spoiled?.due === false)
     return [report(facts.bootError ?? statusErrors.syncInternal, 'its checkpoint is damaged after every save, retrying with longer waits')];
-  const steps: SyncStep[] = saved ? [] : [{ do: 'save', payload, source, again: isAssigned }];
+  const steps: SyncStep[] = saved ? [] : [{ do: 'save', payload, source, isRepair: isAssigned }];
 
   const condemned = facts.condemned.find((record) => sameContent(record, content));
   if (condemned) {
     // A removed annotation requests no retry.
     const retry = payload.annotations[RETRY_ANNOTATION] ?? '';
-    if (retry === '' || retry === condemned.retry) return [...steps, ...standBy(facts, condemned)];
+    if (retry === '' || retry === condemned.retry) return [...steps, ...reportCondemned(facts, condemned)];
     steps.push({ do: 'clear-condemned', content, source });
   }
   if (isAssigned) return [...steps, ...planSettled(source, content, saved, condemned, facts)];
@@ -196,7 +196,7 @@ function clashText({ namespace, name, uid, resourceVersion }: Source): string {
 }
 
 /** The assigned content is condemned and stays unused. Nothing new happened: no event, and the error of the rollback stays. */
-function standBy({ bootError }: SyncFacts, { by }: CondemnedRecord): SyncStep[] {
+function reportCondemned({ bootError }: SyncFacts, { by }: CondemnedRecord): SyncStep[] {
   const error = by === 'admin' ? statusErrors.rolledBack : statusErrors.failedTrial;
   return [
     report(

@@ -68,13 +68,13 @@ export class Sync {
       else await this.#due.waitOr(intervalMs, clock, signal);
       if (signal.aborted) return;
       const seen = this.#behind.length;
-      settled = await this.#look();
+      settled = await this.#syncOnce();
       if (this.#isKnown()) for (const { resolve } of this.#behind.splice(0, seen)) resolve();
     }
   }
 
   /** @returns whether nothing is left to do until an event */
-  async #look(): Promise<boolean> {
+  async #syncOnce(): Promise<boolean> {
     const { configState, executor, log, onRun, onProblem } = this.#deps;
     const wanted = this.#wanted;
     if (!wanted || !this.#isKnown()) return true;

@@ -65,7 +65,7 @@ export function parseExit(line: string): KubeletExit | undefined {
 /** `2026-01-31T10:00:00Z exited with status 255`: evidence that an admin can find again in the file and the journal. */
 export function exitText({ at, serviceResult, exitCode, exitStatus }: KubeletExit): string {
   const how = ENDS[exitCode]?.(exitStatus) ?? `${exitCode} ${exitStatus}`;
-  return `${at} ${how}${TELLING.has(serviceResult) ? ` (${serviceResult})` : ''}`;
+  return `${at} ${how}${INFORMATIVE_RESULTS.has(serviceResult) ? ` (${serviceResult})` : ''}`;
 }
 
 const ENDS: Readonly<Record<string, (status: string) => string>> = {
@@ -74,7 +74,7 @@ const ENDS: Readonly<Record<string, (status: string) => string>> = {
   dumped: (status) => `dumped core on signal ${status}`,
 };
 /** Values of `$SERVICE_RESULT` that add something to `$EXIT_CODE`. */
-const TELLING: ReadonlySet<string> = new Set(['watchdog', 'protocol', 'resources', 'start-limit-hit', 'exec-condition']);
+const INFORMATIVE_RESULTS: ReadonlySet<string> = new Set(['watchdog', 'protocol', 'resources', 'start-limit-hit', 'exec-condition']);
 
 /** kubelet-stopped cuts its file at 128 KiB. */
 const MAX_EXITS_BYTES = 1024 * 1024;

@@ -7,8 +7,8 @@ import {
   type ChangeTimes,
   healthOfNode,
   healthOfPods,
-  isSaidSince,
-  nodeWord,
+  isReportedSince,
+  nodeHeartbeat,
   podSeen,
   type PodSeen,
   REJECTION_WINDOW_MS,
@@ -75,7 +75,7 @@ export class NodeHealth {
   readonly #periodMs: Millis;
   readonly #due = new Trigger();
   #trialAt: Millis | undefined;
-  #said: { health: Health; at: Millis } | undefined;
+  #last: { health: Health; at: Millis } | undefined;
   /** Kept until the trial ends: a rejection counts even if the pod is deleted later. */
   #rejected: Health | undefined;
   readonly #alive = new Set<string>();
@@ -93,7 +93,7 @@ export class NodeHealth {
   follow(trialAt: Millis | undefined): void {
     if (trialAt === this.#trialAt) return;
     this.#trialAt = trialAt;
-    this.#said = undefined;
+    this.#last = undefined;
     this.#rejected = undefined;
     this.#alive.clear();
     this.#wasReady = false;
@@ -103,7 +103,7 @@ export class NodeHealth {
   /** @returns undefined where there is no recent result: then the kubelet's probe alone decides */
   now(): Health | undefined {
     const { clock } = this.#deps;
-    return this.#said && clock.monotonic() - this.#said.at <= 3 * this.#periodMs ? this.#said.health : undefined;
+    return this.#last && clock.monotonic() - this.#last.at <= 3 * this.#periodMs ? this.#last.health : undefined;
   }
 
   /** Reads the node's health during trials, until the signal aborts. */
@@ -117,29 +117,30 @@ export class NodeHealth {
         continue;
       }
       try {
-        const health = await this.#ask(client, trialAt, signal);
-        if (trialAt === this.#trialAt) this.#said = health && { health, at: clock.monotonic() };
+        const health = await this.#fetch(client, trialAt, signal);
+        if (trialAt === this.#trialAt) this.#last = health && { health, at: clock.monotonic() };
       } catch (error) {
         if (signal.aborted) return;
-        this.#said = undefined;
+        this.#last = undefined;
         log.debug('failed to read node health, using only kubelet health', { error });
       }
       await clock.sleep(this.#periodMs, signal).catch(() => {});
     }
   }
 
-  async #ask(client: Pick<Client, 'get' | 'list' | 'listEach'>, trialAt: Millis, signal: AbortSignal): Promise<Health | undefined> {
+  async #fetch(client: Pick<Client, 'get' | 'list' | 'listEach'>, trialAt: Millis, signal: AbortSignal): Promise<Health | undefined> {
     const { options, clock } = this.#deps;
     const call = { signal, timeoutMs: TIMEOUT_MS };
     const { items } = await client.list(nodes, { fieldSelector: nameSelector(options.nodeName) }, call);
     const node = items.find(({ metadata }) => metadata.name === options.nodeName);
     if (!node) return undefined;
-    const word = nodeWord(node);
-    this.#wasReady ||= word.ready?.isTrue === true;
+    const heartbeat = nodeHeartbeat(node);
+    this.#wasReady ||= heartbeat.ready?.isTrue === true;
     const kubeletAt = (await this.#kubeletAt()) ?? trialAt;
     const times: ChangeTimes = { trialAt, kubeletAt, now: clock.now(), wasReady: this.#wasReady };
-    if (word.ready?.isTrue && !isSaidSince(times, word.ready.heartbeatAt)) word.renewedAt = await this.#renewedAt(client, call);
-    const health = healthOfNode(word, times);
+    if (heartbeat.ready?.isTrue && !isReportedSince(times, heartbeat.ready.heartbeatAt))
+      heartbeat.renewedAt = await this.#renewedAt(client, call);
+    const health = healthOfNode(heartbeat, times);
     if (health?.healthy === false) return health;
     return (await this.#podHealth(client, times, call)) ?? health;
   }

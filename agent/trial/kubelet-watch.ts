@@ -60,7 +60,7 @@ export class KubeletWatch {
     while (!signal.aborted) {
       try {
         if (configState.picture.trial) await this.#skip();
-        else await this.#look(signal);
+        else await this.#check(signal);
       } catch (error) {
         log.warn('failed to watch kubelet, retrying', { error: describeError(error) });
       }
@@ -74,7 +74,7 @@ export class KubeletWatch {
     this.#offset = await this.#deps.exits.length();
   }
 
-  async #look(signal: AbortSignal): Promise<void> {
+  async #check(signal: AbortSignal): Promise<void> {
     const { options, configState, exits, clock, probe, isRunning } = this.#deps;
     const { effectiveSha256 } = configState.active;
     const read = await exits.since(this.#offset);
@@ -121,7 +121,7 @@ export class KubeletWatch {
 }
 
 /** Time between two checks, in ms. */
-const LOOK_MS: Millis = 60_000;
+const CHECK_MS: Millis = 60_000;
 /** How long a kubelet may run on another file than the effective file before that is reported, in ms. A restart takes seconds. */
 const LATE_MS: Millis = 180_000;
 
@@ -163,7 +163,7 @@ export async function watchHandOver({ options, world, configState, activeRecord,
   let state: HandOver = { problem: null };
   let isRefused = await refuses(await startNow(), false);
   for (;;) {
-    await clock.sleep(LOOK_MS, signal).catch(() => {});
+    await clock.sleep(CHECK_MS, signal).catch(() => {});
     if (signal.aborted) return;
     const before = state.problem;
     const start = await startNow();
@@ -178,7 +178,7 @@ export async function watchHandOver({ options, world, configState, activeRecord,
     else {
       log.error(state.problem, { unit: options.kubeletUnit });
       // `another` file is drift, which sends its own event.
-      if (start === 'unknown') announcer.say(state.problem);
+      if (start === 'unknown') announcer.announce(state.problem);
     }
   }
 }

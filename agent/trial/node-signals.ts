@@ -4,7 +4,7 @@ import { fieldsOf } from '../../kube/api/json.ts';
 import type { KubeObject } from '../../kube/api/object.ts';
 
 /** What a Node and its Lease report about the kubelet. Times are ms since 1970, by the clock of their writer; NaN where not set. */
-export interface NodeWord {
+export interface NodeHeartbeat {
   /** The Ready condition; absent where no kubelet has ever reported. */
   ready?: { isTrue: boolean; isUnknown: boolean; why: string; heartbeatAt: Millis; sinceAt: Millis };
   /** `renewTime` of the Lease; absent where the Lease was not requested or cannot be read. */
@@ -23,7 +23,7 @@ export interface ChangeTimes {
 
 const MAX_WHY = 300;
 
-export function nodeWord(node: KubeObject): NodeWord {
+export function nodeHeartbeat(node: KubeObject): NodeHeartbeat {
   const { conditions } = (node['status'] ?? {}) as { conditions?: unknown };
   const all = Array.isArray(conditions) ? (conditions as Record<string, unknown>[]) : [];
   const ready = all.find((one) => one?.['type'] === 'Ready');
@@ -49,7 +49,7 @@ export function renewedAt(lease: KubeObject): Millis {
  * either gives no evidence about the config.
  * @returns undefined where there is no evidence
  */
-export function healthOfNode({ ready, renewedAt: renewed = Number.NaN }: NodeWord, times: ChangeTimes): Health | undefined {
+export function healthOfNode({ ready, renewedAt: renewed = Number.NaN }: NodeHeartbeat, times: ChangeTimes): Health | undefined {
   if (!ready) return undefined;
   if (!ready.isTrue) {
     // Condition times are truncated to seconds: a transition in the same second as the change is attributed to it.
@@ -59,18 +59,18 @@ export function healthOfNode({ ready, renewedAt: renewed = Number.NaN }: NodeWor
   }
   // A Node without any heartbeat is not managed by a kubelet.
   if (Number.isNaN(ready.heartbeatAt) && Number.isNaN(renewed)) return undefined;
-  return isSaidSince(times, ready.heartbeatAt, renewed)
+  return isReportedSince(times, ready.heartbeatAt, renewed)
     ? { healthy: true, detail: 'Node is Ready' }
     : { healthy: false, detail: 'Node has had no heartbeat since the kubelet started: the kubelet does not reach the API server' };
 }
 
 /** Whether a kubelet wrote this before the change, by a clock that was set back since. Unknown is written by a controller, by another clock. */
-function isOfClockBefore({ isUnknown, sinceAt }: NonNullable<NodeWord['ready']>, { trialAt, now }: ChangeTimes): boolean {
+function isOfClockBefore({ isUnknown, sinceAt }: NonNullable<NodeHeartbeat['ready']>, { trialAt, now }: ChangeTimes): boolean {
   return !isUnknown && sinceAt > now && trialAt <= now;
 }
 
 /** Whether one of `times` was written by the kubelet that runs now. All are by this node's clock; true where it was set back, since then none compares. */
-export function isSaidSince({ kubeletAt, now }: Pick<ChangeTimes, 'kubeletAt' | 'now'>, ...times: readonly Millis[]): boolean {
+export function isReportedSince({ kubeletAt, now }: Pick<ChangeTimes, 'kubeletAt' | 'now'>, ...times: readonly Millis[]): boolean {
   return kubeletAt > now || times.some((time) => time >= seconds(kubeletAt));
 }
 

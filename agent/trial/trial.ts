@@ -118,7 +118,7 @@ export class TrialWatch {
         continue;
       }
       try {
-        await this.#look(signal);
+        await this.#check(signal);
       } catch (error) {
         const text = describeError(error);
         log[text === failure ? 'debug' : 'error']('trial failed to make progress, retrying', { error });
@@ -131,7 +131,7 @@ export class TrialWatch {
       await this.#save().catch((error: unknown) => log.error('trial cannot be saved', { error }));
   }
 
-  async #look(signal: AbortSignal): Promise<void> {
+  async #check(signal: AbortSignal): Promise<void> {
     const record = this.#record;
     if (!record) return;
     const exits = await this.#newExits(record);

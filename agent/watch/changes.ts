@@ -128,10 +128,11 @@ export function signatureWatch({
   activeRecord,
 }: Pick<AgentContext, 'options' | 'world' | 'store' | 'configState' | 'shutdown' | 'activeRecord'>): () => Promise<void> {
   return async () => {
-    const ask = await signersOf(options, world.disk, store);
+    const verify = await signersOf(options, world.disk, store);
     // While the policy is broken, new configs are rejected and the active one stays.
-    if (ask === 'unknown') return;
-    const isSigned = async (source: MaybeSource): Promise<boolean | undefined> => (ask === 'none' ? undefined : (await ask(source))?.ok);
+    if (verify === 'unknown') return;
+    const isSigned = async (source: MaybeSource): Promise<boolean | undefined> =>
+      verify === 'none' ? undefined : (await verify(source))?.ok;
     const { bootUnsigned, bootAssigned, picture, active } = configState;
     const { leave, notice } = planSignatures({
       bootUnsigned,
@@ -177,7 +178,7 @@ export function localConfigWatch(
   let usable: string | undefined;
   /** The first check sees the file that boot read, so it is no change. */
   let first = true;
-  const look = async (): Promise<void> => {
+  const check = async (): Promise<void> => {
     const bytes = await disk.readLinked(options.localConfig).catch((error: unknown) => {
       if (errorCode(error) !== 'ENOENT')
         log.warn('local config cannot be read', { path: options.localConfig, error: describeError(error) });
@@ -213,6 +214,6 @@ export function localConfigWatch(
   };
   return async () => {
     await clock.sleep(SETTLES_MS, shutdown.signal).catch(() => {});
-    if (!shutdown.signal.aborted) await look();
+    if (!shutdown.signal.aborted) await check();
   };
 }

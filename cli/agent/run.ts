@@ -81,9 +81,9 @@ function agentWorld(log: Log, { disk, started, syncs }: ReturnType<typeof starti
       const { kubeconfigSource } = await import('../../kube/client/access.ts');
       return createClient(kubeconfigSource(kubeconfig), { userAgent: 'dkc-agent' });
     },
-    askKubelet: async (url, as) => {
-      const { askKubelet } = await import('../connect/connect.ts');
-      return askKubelet(url, { ...as, userAgent: 'dkc-agent' });
+    fetchFromKubelet: async (url, as) => {
+      const { fetchFromKubelet } = await import('../connect/connect.ts');
+      return fetchFromKubelet(url, { ...as, userAgent: 'dkc-agent' });
     },
     tokenFile: async (kubeconfig) => (await (await import('../../kube/client/access.ts')).loadKubeconfig(kubeconfig)).tokenFile,
     credentialProblem: async (of) => {

@@ -19,7 +19,7 @@ import {
   withDropIns,
 } from '../../agent/config/config.ts';
 import { loadNodeInputs, readDropIns } from '../../agent/evaluate/node-inputs.ts';
-import { against, policyQuestion, shadowWarnings } from '../../agent/evaluate/evaluate.ts';
+import { validationInputs, policyQuestion, shadowWarnings } from '../../agent/evaluate/evaluate.ts';
 import { readHost } from '../../agent/host/host.ts';
 import { silentLog } from '../../base/log.ts';
 import type { Finding, JsonObject, KubeletFacts, KubeletVersion } from '../../agent/config/contract.ts';
@@ -59,7 +59,7 @@ export async function validateFile(context: Context, file: FileToValidate): Prom
   const dropIns = await readDropIns(context.disk, kubelet);
   const flagged = applyFlags(withDropIns(written, dropIns, kubelet), kubelet.args, kubelet.version);
   const defaulted = applyDefaults(flagged.merged, kubelet.version);
-  const rules = validateAll(defaulted, against({ kubelet }));
+  const rules = validateAll(defaulted, validationInputs({ kubelet }));
   // What makes a kubelet exit on any host is an error; what does so only on this host is a warning.
   const everywhere = preflightFatal(defaulted, {}, kubelet);
   const here = preflightFatal(defaulted, await readHost(context.disk, defaulted, kubelet), kubelet);
@@ -74,7 +74,7 @@ export async function validateFile(context: Context, file: FileToValidate): Prom
     .map((finding) => onThisMachine(finding, 'an error on such a node'));
   const pods = here.warnings.filter(({ rule }) => POD_RULES.has(rule));
   const others = here.warnings.filter(({ rule }) => !POD_RULES.has(rule)).map((finding) => onThisMachine(finding));
-  const ofFile = [...read.warnings, ...warnOfGates(defaulted, against({ kubelet })), ...pods];
+  const ofFile = [...read.warnings, ...warnOfGates(defaulted, validationInputs({ kubelet })), ...pods];
   return strict
     ? shown(bytes, kubelet, cappedFindings(errors, ofFile), unique([...shadowed, ...others, ...onlyHere]))
     : shown(bytes, kubelet, errors, unique([...ofFile, ...shadowed, ...others, ...onlyHere]));

@@ -70,7 +70,7 @@ const KUBELET_TIMEOUT_MS = 10_000;
 const MAX_CONFIGZ_BYTES = 4 * 1024 * 1024;
 
 /** Sends a request to a kubelet's port with the credentials of a kubeconfig. @throws {ActionError} for the kubeconfig, and what a Client throws */
-export async function askKubelet(
+export async function fetchFromKubelet(
   url: string,
   as: { kubeconfig: string; nodeName: string; userAgent: string; signal?: AbortSignal },
 ): Promise<unknown> {

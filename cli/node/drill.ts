@@ -169,7 +169,7 @@ async function liveDrillHere(context: Context, args: Args, node: NodeSide): Prom
     clock: context.clock,
     signal: context.signal,
     peek: () => peek(context, node),
-    say: (text) => context.stderr.write(`dkc: ${printable(text)}\n`),
+    printProgress: (text) => context.stderr.write(`dkc: ${printable(text)}\n`),
     timeoutMs: args.ms('timeout') ?? 180_000,
   });
 }

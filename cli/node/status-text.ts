@@ -1,13 +1,20 @@
 import { ago, span } from './spoken.ts';
 import { type ActiveView, type AdminFacts, viewActive } from '../../agent/admin/facts.ts';
-import { isStoreInaccessible, standingOf, type ApiView, type Standing, type StatusView, type Vitals } from '../../agent/admin/status.ts';
+import {
+  isStoreInaccessible,
+  agentStateOf,
+  type ApiView,
+  type AgentState,
+  type StatusView,
+  type Vitals,
+} from '../../agent/admin/status.ts';
 import { sameSource, sourceText, type MaybeSource } from '../../agent/checkpoint/source.ts';
 import type { MetaRecord } from '../../agent/store/store.ts';
 import type { Millis } from '../../base/clock.ts';
 import { printable } from '../output/printable.ts';
 import type { Paint, People } from '../output/output.ts';
 
-const standingText: Readonly<Record<Standing, string>> = {
+const standingText: Readonly<Record<AgentState, string>> = {
   local: 'local config, nothing assigned',
   trusted: 'assigned config, trusted',
   trial: 'assigned config, on trial',
@@ -30,7 +37,7 @@ const MAX_EVIDENCE = 3;
 export function statusText(status: StatusView, facts: AdminFacts, vitals: Vitals, now: Millis, how: People): string {
   const { paint } = how;
   const active = viewActive(facts);
-  const standing = standingOf(facts);
+  const standing = agentStateOf(facts);
   const wide = how.wide;
   const lines: [string, string][] = [
     ['Node', paint.bold(printable(status.node))],
@@ -60,7 +67,7 @@ export function statusText(status: StatusView, facts: AdminFacts, vitals: Vitals
   return `${blocks.filter((block) => block !== '').join('\n\n')}\n`;
 }
 
-function paintOf(standing: Standing, paint: Paint): (text: string) => string {
+function paintOf(standing: AgentState, paint: Paint): (text: string) => string {
   if (standing === 'local' || standing === 'trusted') return paint.green;
   return standing === 'trial' || standing === 'running' || standing === 'pending' ? paint.yellow : paint.red;
 }

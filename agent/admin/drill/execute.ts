@@ -43,7 +43,7 @@ export async function drill(deps: DrillDeps): Promise<DrillReport> {
   let problem: string | undefined;
   for (const [index, scenario] of planDrill(deps.facts).entries()) {
     deps.signal?.throwIfAborted();
-    const { localProblem, ...step } = await rehearse(scenario, join(deps.scratch, String(index)), deps);
+    const { localProblem, ...step } = await simulate(scenario, join(deps.scratch, String(index)), deps);
     problem ??= localProblem;
     steps.push(step);
   }
@@ -75,7 +75,7 @@ export async function steadyDrill(
 const sameRecords = (a: AdminFacts, b: AdminFacts): boolean =>
   isDeepStrictEqual([a.assigned, a.lastKnownGood, a.condemned], [b.assigned, b.lastKnownGood, b.condemned]);
 
-async function rehearse(scenario: Scenario, root: string, deps: DrillDeps): Promise<DrillStep & { localProblem?: string }> {
+async function simulate(scenario: Scenario, root: string, deps: DrillDeps): Promise<DrillStep & { localProblem?: string }> {
   const { facts, disk, clock, options } = deps;
   const [assigned, trusted] = [recorded(facts.assigned), recorded(facts.lastKnownGood)];
   const effectiveConfig = layout(root).effective;
@@ -151,16 +151,16 @@ export interface LiveDeps {
   signal: AbortSignal;
   peek(): Promise<Peek>;
   /** Prints what the drill is waiting for. */
-  say(text: string): void;
+  printProgress(text: string): void;
   /** Longest wait for each switch and for health after it, in ms. */
   timeoutMs: Millis;
 }
 
 // Polled, since other processes write these files; the files are small, and a drill is rare.
-const LOOK_EVERY: Millis = 250;
+const POLL_MS: Millis = 250;
 
 // SIGINT or SIGHUP goes to the whole process group, so it may also kill the program that is taking the lock.
-const TRIES_TO_TAKE_BACK = 3;
+const CLEAR_TRIES = 3;
 
 /**
  * Makes this node fall back and return. The condemnation is cleared in every case before the promise settles.
@@ -176,13 +176,13 @@ export async function liveDrill(plan: Extract<LivePlan, { at: 'planned' }>, deps
     });
     steps.push(...(await arrive('fall back', plan.there, deps)));
   } finally {
-    await takeBack(plan, deps);
+    await clearCondemnation(plan, deps);
   }
   steps.push(...(await arrive('return', plan.back, deps)));
   return report(steps);
 }
 
-async function takeBack(plan: Extract<LivePlan, { at: 'planned' }>, deps: LiveDeps): Promise<void> {
+async function clearCondemnation(plan: Extract<LivePlan, { at: 'planned' }>, deps: LiveDeps): Promise<void> {
   const { store, clock } = deps;
   const at = new Date(clock.now()).toISOString();
   const line = { at, event: 'retried', source: plan.back.source, detail: 'live drill: condemnation cleared' } as const;
@@ -191,15 +191,15 @@ async function takeBack(plan: Extract<LivePlan, { at: 'planned' }>, deps: LiveDe
       await store.locked(() => executeRetry(store, [plan.record], [line]));
       break;
     } catch (cause) {
-      if (tries === TRIES_TO_TAKE_BACK)
+      if (tries === CLEAR_TRIES)
         throw new ActionError('clear', `the condemnation of ${sourceText(plan.back.source)}`, { hint: 'run dkc retry now', cause });
-      await clock.sleep(LOOK_EVERY); // without the signal: an interrupted command must still clear the condemnation
+      await clock.sleep(POLL_MS); // without the signal: an interrupted command must still clear the condemnation
     }
-  deps.say('the condemnation is cleared'); // last: the terminal may be gone, and writing to it may fail
+  deps.printProgress('the condemnation is cleared'); // last: the terminal may be gone, and writing to it may fail
 }
 
 async function arrive(step: string, place: Place, deps: LiveDeps): Promise<DrillStep[]> {
-  deps.say(`${step}: waiting for the node to use ${place.used} (${sourceText(place.source)})`);
+  deps.printProgress(`${step}: waiting for the node to use ${place.used} (${sourceText(place.source)})`);
   const switched = await until(`${step}: agent uses ${place.used}`, place.used, (peek) => hasSwitched(peek, place), deps);
   if (!switched.passed) return [switched];
   return [
@@ -217,7 +217,7 @@ async function until(step: string, expected: string, there: (peek: Peek) => bool
     const ms = Math.round(clock.monotonic() - began);
     if (there(peek)) return { step, expected, seen: expected, ms, passed: true };
     if (ms >= timeoutMs) return { step, expected, seen: `${describePeek(peek)} after ${Math.round(ms / 1000)} s`, ms, passed: false };
-    await clock.sleep(LOOK_EVERY, signal).catch(() => undefined); // an abort is handled above
+    await clock.sleep(POLL_MS, signal).catch(() => undefined); // an abort is handled above
   }
 }
 

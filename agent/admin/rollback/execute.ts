@@ -1,20 +1,20 @@
 import type { AdminFacts } from '../facts.ts';
-import { arrives, intendRollback, type Landing, planRollback, type RollbackAsked, type RollbackPlan, type RollbackStep } from './plan.ts';
+import { arrives, intendRollback, type Landing, planRollback, type RollbackOptions, type RollbackPlan, type RollbackStep } from './plan.ts';
 import { type BootDeps, planBoot } from '../../boot/plan.ts';
 import { sameContent } from '../../checkpoint/payload.ts';
 import type { CondemnedRecord, JournalLine, Store } from '../../store/store.ts';
 import { describeError, unreachable } from '../../../base/errors.ts';
 import { observe } from '../../boot/observe.ts';
 
-/** Predicts where boot would arrive for each way, in order, and plans the first that reaches its goal. Writes nothing; call it under the store lock. */
-export async function decideRollback(facts: AdminFacts, asked: RollbackAsked, deps: BootDeps): Promise<RollbackPlan> {
-  const intent = intendRollback(facts, asked);
+/** Predicts where boot would arrive for each route, in order, and plans the first that reaches its goal. Writes nothing; call it under the store lock. */
+export async function decideRollback(facts: AdminFacts, options: RollbackOptions, deps: BootDeps): Promise<RollbackPlan> {
+  const intent = intendRollback(facts, options);
   if (intent.at === 'refused') return intent;
-  for (const way of intent.ways) {
-    const landing = await predict(way.after, deps);
-    if (way === intent.ways.at(-1) || arrives(way, landing)) return planRollback(intent, way, landing);
+  for (const route of intent.routes) {
+    const landing = await predict(route.after, deps);
+    if (route === intent.routes.at(-1) || arrives(route, landing)) return planRollback(intent, route, landing);
   }
-  throw new RangeError('a rollback without a way');
+  throw new RangeError('a rollback without a route');
 }
 
 /**

@@ -88,7 +88,7 @@ export function joinIndex(path: string, index: number): string {
 }
 
 /** A scalar as text; '' for objects and lists. */
-export function words(value: Json | undefined): string {
+export function scalarText(value: Json | undefined): string {
   return typeof value === 'object' || value === undefined ? '' : String(value);
 }
 

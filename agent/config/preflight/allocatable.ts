@@ -1,7 +1,7 @@
 import { type Quantity, quantity } from '../../../kube/api/quantity.ts';
 import type { Json } from '../contract.ts';
 import { parseCpuset } from '../rules/resources.ts';
-import { words } from '../decode/document.ts';
+import { scalarText } from '../decode/document.ts';
 import type { Preflight } from '../rules/validation.ts';
 import { goDuration } from '../../../base/go-duration.ts';
 
@@ -26,12 +26,12 @@ export function checkReserved(flight: Preflight): void {
 }
 
 function amountOf(given: Json): Quantity | undefined {
-  return typeof given === 'string' || typeof given === 'number' ? quantity(words(given)) : undefined;
+  return typeof given === 'string' || typeof given === 'number' ? quantity(scalarText(given)) : undefined;
 }
 
 const FIELDS = ['kubeReserved', 'systemReserved'];
 
-interface Asked {
+interface ReservedAmount {
   field: string;
   /** In units of 10^-9 byte or CPU. */
   nanos: bigint;
@@ -57,21 +57,21 @@ function capacity(flight: Preflight): void {
     );
 }
 
-function reserved(flight: Preflight, kind: string): Asked[] {
+function reserved(flight: Preflight, kind: string): ReservedAmount[] {
   return FIELDS.map((field) => {
     const given = flight.entries(field).find(([name]) => name === kind)?.[1];
     return { field: `${field}.${kind}`, nanos: (given === undefined ? undefined : amountOf(given)?.nanos) ?? 0n };
   });
 }
 
-function kept(flight: Preflight, signal: string, bytes: bigint): Asked[] {
+function kept(flight: Preflight, signal: string, bytes: bigint): ReservedAmount[] {
   return [{ field: `evictionHard.${signal}`, nanos: keptFree(flight, signal, bytes) ?? 0n }];
 }
 
-function compareWith(flight: Preflight, what: string, parts: readonly Asked[], has: bigint): void {
-  const asked = parts.filter(({ nanos }) => nanos > 0n).toSorted((a, b) => (a.nanos < b.nanos ? 1 : a.nanos > b.nanos ? -1 : 0));
-  const sum = asked.reduce((total, { nanos }) => total + nanos, 0n);
-  const [most, ...others] = asked;
+function compareWith(flight: Preflight, what: string, parts: readonly ReservedAmount[], has: bigint): void {
+  const reservedParts = parts.filter(({ nanos }) => nanos > 0n).toSorted((a, b) => (a.nanos < b.nanos ? 1 : a.nanos > b.nanos ? -1 : 0));
+  const sum = reservedParts.reduce((total, { nanos }) => total + nanos, 0n);
+  const [most, ...others] = reservedParts;
   if (most === undefined || sum < has) return;
   const together = others.length > 0 && most.nanos <= has ? `together with ${others.map(({ field }) => field).join(' and ')} ` : '';
   if (sum === has)
@@ -99,7 +99,7 @@ function cpus(flight: Preflight): void {
 function qos(flight: Preflight): void {
   if (!flight.gate('QOSReserved')) return;
   for (const [kind, given] of flight.entries('qosReserved')) {
-    const share = /^([+-]?\d{1,15})%$/.exec(words(given))?.[1];
+    const share = /^([+-]?\d{1,15})%$/.exec(scalarText(given))?.[1];
     if (kind !== 'memory') flight.add(`qosReserved.${kind}`, 'qos-kind', 'cannot be reserved; only memory can');
     if (share === undefined || Number(share) < 0 || Number(share) > 100)
       flight.add(`qosReserved.${kind}`, 'qos-percent', 'must be a percentage from 0% to 100%');
@@ -180,7 +180,7 @@ const IGNORES_EVICTION = /^--experimental[-_]allocatable[-_]ignore[-_]eviction(?
 export function keptFree(flight: Preflight, signal: string, bytes: bigint | undefined): bigint | undefined {
   if (flight.kubelet.args.some((arg) => IGNORES_EVICTION.test(arg))) return 0n;
   const given = flight.entries('evictionHard').find(([name]) => name === signal)?.[1];
-  const text = given === undefined && flight.flag('mergeDefaultEvictionSettings') ? (DEFAULTS[signal] ?? '') : words(given);
+  const text = given === undefined && flight.flag('mergeDefaultEvictionSettings') ? (DEFAULTS[signal] ?? '') : scalarText(given);
   if (text === '' || text === '0%' || text === '100%') return 0n; // these switch the signal off
   if (!text.endsWith('%')) return quantity(text)?.nanos;
   // The kubelet stores percentages as 32 bit floats, and truncates to whole bytes.

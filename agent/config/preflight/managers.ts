@@ -1,5 +1,5 @@
 import { quantity } from '../../../kube/api/quantity.ts';
-import { isObject, own, words } from '../decode/document.ts';
+import { isObject, own, scalarText } from '../decode/document.ts';
 import { parseCpuset } from '../rules/resources.ts';
 import type { Preflight } from '../rules/validation.ts';
 import type { Json } from '../contract.ts';
@@ -67,11 +67,11 @@ function cpu(flight: Preflight): void {
 function sharedCpus(flight: Preflight): void {
   const state = flight.host.cpuManagerState;
   if (flight.text('cpuManagerPolicy') !== 'static' || state?.policyName !== 'static' || state.sharedCpus === undefined) return;
-  if (['true', '1', 't', 'T', 'TRUE', 'True'].includes(words(flight.value('cpuManagerPolicyOptions.strict-cpu-reservation')))) return;
+  if (['true', '1', 't', 'T', 'TRUE', 'True'].includes(scalarText(flight.value('cpuManagerPolicyOptions.strict-cpu-reservation')))) return;
   const shared = new Set(state.sharedCpus);
   const cpus = parseCpuset(flight.text('reservedSystemCPUs'), false)?.parts ?? [];
   const field = cpus.length > 0 ? 'reservedSystemCPUs' : 'kubeReserved.cpu';
-  const nanos = ['kubeReserved', 'systemReserved'].map((name) => quantity(words(flight.value(`${name}.cpu`)))?.nanos ?? 0n);
+  const nanos = ['kubeReserved', 'systemReserved'].map((name) => quantity(scalarText(flight.value(`${name}.cpu`)))?.nanos ?? 0n);
   const needed = (nanos.reduce((sum, one) => sum + one, 0n) + UNIT - 1n) / UNIT;
   const lacks =
     cpus.length > 0 ? cpus.some(([from, to]) => to - from >= shared.size || !all(from, to, shared)) : needed > BigInt(shared.size);
@@ -143,7 +143,7 @@ function options(flight: Preflight, field: string, manager: string, known: Optio
     if (stage !== '' && flight.minor > 22 && !flight.gate(gate))
       flight.add(`${field}.${name}`, 'policy-option', `needs feature gate ${gate}`);
     const { least } = option;
-    const text = words(value);
+    const text = scalarText(value);
     if (least === undefined && !/^(?:1|t|T|true|TRUE|True|0|f|F|false|FALSE|False)$/.test(text))
       flight.add(`${field}.${name}`, 'policy-option', 'must be "true" or "false"');
     if (least !== undefined && !(/^\+?\d{1,9}$/.test(text) && Number(text) >= least))
@@ -211,8 +211,8 @@ function unchanged(flight: Preflight, entries: readonly Json[]): void {
   const now = new Map<string, bigint>();
   for (const entry of entries.filter((one) => isObject(one))) {
     const limits = own(entry, 'limits');
-    const amount = quantity(words(isObject(limits) ? own(limits, 'memory') : undefined));
-    if (amount !== undefined) now.set(words(own(entry, 'numaNode') ?? 0), amount.nanos / UNIT);
+    const amount = quantity(scalarText(isObject(limits) ? own(limits, 'memory') : undefined));
+    if (amount !== undefined) now.set(scalarText(own(entry, 'numaNode') ?? 0), amount.nanos / UNIT);
   }
   const differs = Object.entries(state.reserved).some(([node, bytes]) => (now.get(node) ?? 0n) !== bytes);
   if (differs)
@@ -228,7 +228,7 @@ function total(amounts: readonly (Json | undefined)[]): bigint | undefined {
   let nanos = 0n;
   for (const amount of amounts) {
     if (amount === undefined) continue;
-    const read = quantity(words(amount));
+    const read = quantity(scalarText(amount));
     if (read === undefined) return undefined;
     nanos += read.nanos;
   }

@@ -6,7 +6,7 @@ import { checkManagers } from './managers.ts';
 import { checkHost } from './host.ts';
 import { checkServer, checkTls, isAddress } from './server.ts';
 import { SECOND } from '../../../base/go-duration.ts';
-import { isObject, own, words } from '../decode/document.ts';
+import { isObject, own, scalarText } from '../decode/document.ts';
 
 /**
  * Finds values that pass the kubelet's validation but make it exit at its start, or never become healthy.
@@ -71,7 +71,7 @@ function registration(flight: Preflight): void {
     flight.add('contentType', 'media-type', `must be one of ${MEDIA_TYPES.join(', ')}: the kubelet cannot talk to its API server`);
   const seen = new Set<string>();
   for (const taint of flight.list('registerWithTaints').filter((one) => isObject(one))) {
-    const key = JSON.stringify([words(own(taint, 'key')), words(own(taint, 'effect'))]);
+    const key = JSON.stringify([scalarText(own(taint, 'key')), scalarText(own(taint, 'effect'))]);
     if (seen.has(key)) {
       flight.add('registerWithTaints', 'taint-twice', 'holds a key with the same effect twice: the API server refuses the Node');
       return;

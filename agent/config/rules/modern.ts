@@ -1,7 +1,7 @@
 import { posix } from 'node:path';
 import { quantity } from '../../../kube/api/quantity.ts';
 import type { Json } from '../contract.ts';
-import { isObject, own, words } from '../decode/document.ts';
+import { isObject, own, scalarText } from '../decode/document.ts';
 import { goUrlScheme, type Validator, wrongImagePattern } from './validation.ts';
 import { goDuration, SECOND } from '../../../base/go-duration.ts';
 
@@ -118,10 +118,10 @@ function reservedMemory(validator: Validator): void {
     const limits = own(entry, 'limits');
     for (const [kind, amount] of isObject(limits) ? Object.entries(limits) : []) {
       if (kind !== 'memory' && !kind.startsWith('hugepages-')) validator.add(field, 'memory-kind', 'may limit only memory and hugepages');
-      const place = `${words(own(entry, 'numaNode') ?? 0)}/${kind}`;
+      const place = `${scalarText(own(entry, 'numaNode') ?? 0)}/${kind}`;
       if (seen.has(place)) validator.add(field, 'memory-duplicate', 'may not reserve the same kind of memory of one NUMA node twice');
       seen.add(place);
-      if ((quantity(words(amount))?.nanos ?? 0n) === 0n) validator.add(field, 'memory-zero', 'may not hold a limit of zero');
+      if ((quantity(scalarText(amount))?.nanos ?? 0n) === 0n) validator.add(field, 'memory-zero', 'may not hold a limit of zero');
     }
   }
 }
@@ -171,7 +171,7 @@ function logs(validator: Validator): void {
     const given = own(options, format);
     if (!isObject(given)) continue;
     const buffer = own(given, 'infoBufferSize');
-    if (own(given, 'splitStream') === true || (buffer !== undefined && buffer !== null && words(buffer) !== '0')) {
+    if (own(given, 'splitStream') === true || (buffer !== undefined && buffer !== null && scalarText(buffer) !== '0')) {
       validator.add('logging.options', 'gate', 'needs feature gate LoggingAlphaOptions');
     }
   }

@@ -2,7 +2,7 @@ import { cappedFindings, type Finding, firstFindings, type JsonObject, shownName
 import { isObject, own } from '../decode/document.ts';
 import { fields } from '../fields/fields.ts';
 import { dependenciesOf, enabledGates, gateNamed } from '../gates/gates.ts';
-import { type Against, Validator } from './validation.ts';
+import { type ValidationInputs, Validator } from './validation.ts';
 import { validateModernNode, validateModernPods } from './modern.ts';
 import { validateResources } from './resources.ts';
 import { SECOND } from '../../../base/go-duration.ts';
@@ -13,10 +13,10 @@ import { SECOND } from '../../../base/go-duration.ts';
  * @param defaulted - result of `applyDefaults` (the rules check defaults too)
  * @returns findings without values; empty when the kubelet's validation would pass
  */
-export function validate(defaulted: JsonObject, against: Against): Finding[] {
-  const gates = validateGates(defaulted, against);
+export function validate(defaulted: JsonObject, inputs: ValidationInputs): Finding[] {
+  const gates = validateGates(defaulted, inputs);
   if (gates.length > 0) return cappedFindings(gates);
-  const validator = new Validator(defaulted, against);
+  const validator = new Validator(defaulted, inputs);
   validateNumbers(validator);
   validateResources(validator);
   validateShutdown(validator);
@@ -28,18 +28,18 @@ export function validate(defaulted: JsonObject, against: Against): Finding[] {
 }
 
 /** All rules at once, for people: invalid gates are reported and then ignored for the other rules. */
-export function validateAll(defaulted: JsonObject, against: Against): Finding[] {
-  const gates = validateGates(defaulted, against);
-  if (gates.length === 0) return validate(defaulted, against);
+export function validateAll(defaulted: JsonObject, inputs: ValidationInputs): Finding[] {
+  const gates = validateGates(defaulted, inputs);
+  if (gates.length === 0) return validate(defaulted, inputs);
   const given = own(defaulted, 'featureGates');
   const wrong = new Set(gates.map(({ field }) => field));
   const right = Object.entries(isObject(given) ? given : {}).filter(([name]) => !wrong.has(`featureGates.${name}`));
-  return cappedFindings(gates, validate({ ...defaulted, featureGates: Object.fromEntries(right) }, against));
+  return cappedFindings(gates, validate({ ...defaulted, featureGates: Object.fromEntries(right) }, inputs));
 }
 
 /** Gates that the kubelet does not have, that are locked, or whose dependency is off. It rejects all three. */
-function validateGates(config: JsonObject, against: Against): Finding[] {
-  const { version, knownGates } = against;
+function validateGates(config: JsonObject, inputs: ValidationInputs): Finding[] {
+  const { version, knownGates } = inputs;
   const given = own(config, 'featureGates');
   const findings: Finding[] = [];
   for (const [name, value] of Object.entries(isObject(given) ? given : {})) {
@@ -60,11 +60,11 @@ function validateGates(config: JsonObject, against: Against): Finding[] {
       });
     }
   }
-  return findings.length > 0 ? findings : brokenDependencies(config, against);
+  return findings.length > 0 ? findings : brokenDependencies(config, inputs);
 }
 
 /** Gates that are on while a gate that they need is off. The kubelet checks this only when all gates that are set exist. */
-function brokenDependencies(config: JsonObject, { version, flags, knownGates }: Against): Finding[] {
+function brokenDependencies(config: JsonObject, { version, flags, knownGates }: ValidationInputs): Finding[] {
   const enabled = enabledGates(config, version, flags, knownGates);
   const given = own(config, 'featureGates');
   const isSet = (name: string): boolean => isObject(given) && own(given, name) !== undefined;
@@ -90,7 +90,7 @@ function brokenDependencies(config: JsonObject, { version, flags, knownGates }: 
 }
 
 /** Warnings for gates that the tables lack, for a kubelet newer than the tables: it does not start if it lacks them too. */
-export function warnOfGates(config: JsonObject, { version, knownGates }: Against): Finding[] {
+export function warnOfGates(config: JsonObject, { version, knownGates }: ValidationInputs): Finding[] {
   const given = own(config, 'featureGates');
   if (version.newer === undefined || !isObject(given)) return [];
   const unknown = Object.keys(given).filter((name) => gateNamed(name, version, knownGates) === undefined);

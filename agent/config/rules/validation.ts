@@ -14,7 +14,7 @@ import { enabledGates, type KnownGates } from '../gates/gates.ts';
 import { gatesOnCommandLine } from '../flags.ts';
 
 /** What the rules depend on beside the configuration. */
-export interface Against {
+export interface ValidationInputs {
   version: KubeletVersion;
   /** Feature gates set on the kubelet's command line. */
   flags?: ReadonlyMap<string, boolean>;
@@ -27,14 +27,14 @@ export class Validator {
   readonly findings: Finding[] = [];
   readonly config: JsonObject;
   readonly minor: number;
-  readonly against: Against;
+  readonly inputs: ValidationInputs;
   readonly gate: (name: string) => boolean;
 
-  constructor(defaulted: JsonObject, against: Against) {
+  constructor(defaulted: JsonObject, inputs: ValidationInputs) {
     this.config = defaulted;
-    this.against = against;
-    this.minor = against.version.minor;
-    this.gate = enabledGates(defaulted, against.version, against.flags, against.knownGates);
+    this.inputs = inputs;
+    this.minor = inputs.version.minor;
+    this.gate = enabledGates(defaulted, inputs.version, inputs.flags, inputs.knownGates);
   }
 
   /** Adds a finding that `field` breaks `rule`. The text continues the field's name and has no value. */

@@ -54,13 +54,13 @@ function lineOf(line: string): Line | undefined {
   const [, spaces = '', dash, key, , plain, double, single, brackets] = found;
   // YAML 1.1 does not read `on` as a string key, and a dash needs a value.
   if (key === undefined ? dash === undefined : plainScalar(key) !== key) return undefined;
-  const value = brackets === undefined ? wordOf(plain, double, single) : between(brackets);
+  const value = brackets === undefined ? scalarOf(plain, double, single) : between(brackets);
   // A value that is not of a known form, or a dash without a value.
   if (value === undefined && (key === undefined || brackets !== undefined || plain !== undefined)) return undefined;
   return { indent: spaces.length, dash: dash !== undefined, key, value };
 }
 
-function wordOf(plain: string | undefined, double: string | undefined, single: string | undefined): Json | undefined {
+function scalarOf(plain: string | undefined, double: string | undefined, single: string | undefined): Json | undefined {
   if (plain === undefined) return double ?? single;
   const value = plainScalar(plain);
   return value === NOT_JSON ? undefined : value;
@@ -74,7 +74,7 @@ function between(brackets: string): Json | undefined {
   const inside = brackets.slice(1, -1).trim();
   for (const entry of inside === '' ? [] : inside.split(', ')) {
     const [, key, plain, double, single] = ENTRY.exec(entry) ?? [];
-    const value = wordOf(plain, double, single);
+    const value = scalarOf(plain, double, single);
     if (value === undefined || curly !== (key !== undefined)) return undefined;
     if (key === undefined) items.push(value);
     else if (plainScalar(key) !== key || Object.hasOwn(made, key)) return undefined;

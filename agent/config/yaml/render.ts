@@ -96,13 +96,13 @@ function text(value: string): string {
     plainScalar(value) === value &&
     /[A-Za-z]/.test(value) &&
     !/^[-+.]*[0-9]/.test(value) &&
-    !isWord(value)
+    !isKeyword(value)
   )
     return value;
   return JSON.stringify(value.toWellFormed()).replaceAll(ESCAPED, (letter) => `\\u${letter.charCodeAt(0).toString(16).padStart(4, '0')}`);
 }
 
 /** Words that some YAML readers read as another type. */
-function isWord(value: string): boolean {
+function isKeyword(value: string): boolean {
   return /^[-+~]/.test(value) || /^(?:y|n|yes|no|on|off|true|false|null|nan|inf|infinity)$/i.test(value);
 }

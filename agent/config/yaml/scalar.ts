@@ -3,7 +3,7 @@ import type { Json } from '../contract.ts';
 /** .inf and .nan: valid in YAML but not in JSON, so the kubelet's decoder rejects them. */
 export const NOT_JSON: unique symbol = Symbol('a number that JSON cannot hold');
 
-const WORDS = new Map<string, Json | typeof NOT_JSON>([
+const KEYWORDS = new Map<string, Json | typeof NOT_JSON>([
   ...['', '~', 'null', 'Null', 'NULL'].map((word) => [word, null] as const),
   ...['y', 'Y', 'yes', 'Yes', 'YES', 'true', 'True', 'TRUE', 'on', 'On', 'ON'].map((word) => [word, true] as const),
   ...['n', 'N', 'no', 'No', 'NO', 'false', 'False', 'FALSE', 'off', 'Off', 'OFF'].map((word) => [word, false] as const),
@@ -26,20 +26,20 @@ const MAX_UINT64 = 2n ** 64n - 1n;
 export function plainScalar(text: string): Json | typeof NOT_JSON {
   const first = text.charCodeAt(0);
   const digit = first >= 0x30 && first <= 0x39;
-  if (!digit && first !== 0x2b && first !== 0x2d && first !== 0x2e) return wordOr(text);
+  if (!digit && first !== 0x2b && first !== 0x2d && first !== 0x2e) return keywordOr(text);
   if (first === 0x2e) {
     // After a leading dot an underscore is allowed between two digits only; elsewhere it is allowed anywhere.
     const digits = /(?<![0-9])_|_(?![0-9])/.test(text) ? text : text.replaceAll('_', '');
-    return DOT_FLOAT.test(digits) ? (float(digits) ?? text) : wordOr(text);
+    return DOT_FLOAT.test(digits) ? (float(digits) ?? text) : keywordOr(text);
   }
-  if (!digit && WORDS.has(text)) return wordOr(text);
+  if (!digit && KEYWORDS.has(text)) return keywordOr(text);
   const number = text.includes('_') ? text.replaceAll('_', '') : text;
   return integer(number) ?? (FLOAT.test(number) ? float(number) : undefined) ?? text;
 }
 
-function wordOr(text: string): Json | typeof NOT_JSON {
+function keywordOr(text: string): Json | typeof NOT_JSON {
   if (text.length > 5) return text;
-  const word = WORDS.get(text);
+  const word = KEYWORDS.get(text);
   return word === undefined ? text : word;
 }
 

@@ -1,5 +1,5 @@
 import { AGENT_CONFIG_FILE, type AgentOptions, DEFAULT_POLICY_FILE } from '../../../agent/options.ts';
-import { askKubelet } from '../../connect/connect.ts';
+import { fetchFromKubelet } from '../../connect/connect.ts';
 import { jsonText, yamlText } from '../../output/printable.ts';
 import { type Found, MIB } from '../collector.ts';
 import { redactKubeletConfig, redactSettings, type Withheld } from '../redact/configuration.ts';
@@ -84,7 +84,7 @@ export async function configz(
 ): Promise<Found> {
   const path = 'config/configz.yaml';
   if (kubeconfig === undefined) return { path, leftOut: 'the agent has no kubeconfig to ask the kubelet with' };
-  const answer = await askKubelet(kubeletConfigz || DEFAULT_CONFIGZ, { kubeconfig, nodeName, userAgent: 'dkc-cli', signal });
+  const answer = await fetchFromKubelet(kubeletConfigz || DEFAULT_CONFIGZ, { kubeconfig, nodeName, userAgent: 'dkc-cli', signal });
   const config = (answer as { kubeletconfig?: unknown } | null)?.kubeletconfig;
   return { path, text: yamlText(redactKubeletConfig(config, withheld)), note: 'values of secret and unknown fields are redacted' };
 }

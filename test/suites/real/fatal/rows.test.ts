@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { applyDefaults, applyFlags, decode, portsOfKubelet, preflightFatal, validateAll } from '../../../../agent/config/config.ts';
 import type { Finding } from '../../../../agent/config/contract.ts';
 import { parseKubeletVersion } from '../../../../agent/config/version.ts';
-import { against } from '../../../../agent/evaluate/evaluate.ts';
+import { validationInputs } from '../../../../agent/evaluate/evaluate.ts';
 import { readHost } from '../../../../agent/host/host.ts';
 import { realDisk } from '../../../../base/disk.ts';
 import { stringify } from 'yaml';
@@ -32,7 +32,7 @@ async function preflightHere(stage: Stage, release: Release): Promise<{ errors: 
   const defaulted = applyDefaults(merged, kubelet.version);
   const base = applyDefaults(applyFlags(stage.config('') as never, kubelet.args, kubelet.version).merged, kubelet.version);
   const host = await readHost(realDisk, defaulted, { args: kubelet.args, running: { ports: portsOfKubelet(base, kubelet), sockets: [] } });
-  const rules = validateAll(defaulted, { ...against({ kubelet }) });
+  const rules = validateAll(defaulted, { ...validationInputs({ kubelet }) });
   const { errors, warnings } = preflightFatal(defaulted, host, kubelet);
   return { errors: [...rules, ...errors].map(place), warnings: warnings.map(place) };
 }

@@ -61,7 +61,7 @@ test('an interrupted drill takes its condemnation back before it ends', async (t
     return { active: { ok: true, record }, effectiveSha256: 'a', startedSha256: 'a', healthy: true };
   };
   await assert.rejects(
-    liveDrill(plan, { store, clock: realClock, signal: control.signal, peek, say: () => {}, timeoutMs: 10_000 }),
+    liveDrill(plan, { store, clock: realClock, signal: control.signal, peek, printProgress: () => {}, timeoutMs: 10_000 }),
     /Cannot finish the drill at "fall back: .*: it was interrupted; its condemnation is cleared/,
   );
   assert.deepEqual(await store.condemned(), []);

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { adminFacts, condemnation, source, type Given } from '../../../support/admin-facts.ts';
 import { planRetry } from '../../../../agent/admin/retry.ts';
-import { arrives, intendRollback, planRollback, type Landing, type RollbackAsked, type RollbackPlan } from '../../../../agent/admin/rollback/plan.ts'; // prettier-ignore
+import { arrives, intendRollback, planRollback, type Landing, type RollbackOptions, type RollbackPlan } from '../../../../agent/admin/rollback/plan.ts'; // prettier-ignore
 import { type AdminFacts, fallBack, recorded } from '../../../../agent/admin/facts.ts';
 import { condemnationUnder } from '../../../../agent/admin/roles.ts';
 import type { Candidate } from '../../../../agent/boot/plan.ts';
@@ -24,10 +24,10 @@ function steps(plan: RollbackPlan): string {
 }
 
 /** The plan on a node where boot finds nothing wrong but what the store shows. */
-function plan(facts: AdminFacts, asked: RollbackAsked): RollbackPlan {
+function plan(facts: AdminFacts, asked: RollbackOptions): RollbackPlan {
   const intent = intendRollback(facts, asked);
   if (intent.at === 'refused') return intent;
-  const way = intent.ways.find((one) => one === intent.ways.at(-1) || arrives(one, landing(one.after)));
+  const way = intent.routes.find((one) => one === intent.routes.at(-1) || arrives(one, landing(one.after)));
   assert.ok(way);
   return planRollback(intent, way, landing(way.after));
 }

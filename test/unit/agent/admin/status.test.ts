@@ -4,7 +4,7 @@ import { adminFacts, condemnation, source, type Given } from '../../../support/a
 import { kubeletYaml } from '../../../support/node-on-disk.ts';
 import { type AdminFacts, viewActive } from '../../../../agent/admin/facts.ts';
 import { compareSides, type Side, viewCheckpoints } from '../../../../agent/admin/checkpoints.ts';
-import { faultOf, nextStep, standingOf, viewStatus, type Standing, type Vitals } from '../../../../agent/admin/status.ts';
+import { faultOf, nextStep, agentStateOf, viewStatus, type AgentState, type Vitals } from '../../../../agent/admin/status.ts';
 import { parseKubeletVersion } from '../../../../agent/config/config.ts';
 import { statusErrors } from '../../../../agent/status/node-config-state.ts';
 
@@ -29,7 +29,7 @@ for (const [why, given, used, says] of workedOut)
     assert.deepEqual([active.used, active.error, active.from], [used, says, 'records']);
   });
 
-const standings: (Given & { is: Standing })[] = [
+const standings: (Given & { is: AgentState })[] = [
   { is: 'local', active: 'local' },
   { is: 'pending', active: 'assigned 9' },
   { is: 'trusted', assigned: '9', lkg: '9', stored: '9', active: 'assigned 9' },
@@ -41,10 +41,10 @@ const standings: (Given & { is: Standing })[] = [
   { is: 'unknown', assigned: '!', active: 'local' },
 ];
 for (const { is, ...given } of standings)
-  test(`a node with ${JSON.stringify(given)} is ${is}`, () => assert.equal(standingOf(adminFacts(given)), is));
+  test(`a node with ${JSON.stringify(given)} is ${is}`, () => assert.equal(agentStateOf(adminFacts(given)), is));
 
 const onTrusted: Given = { assigned: '9', lkg: '9', stored: '9', active: 'assigned 9' };
-const beside: { given: Given; is: Standing; next: RegExp }[] = [
+const beside: { given: Given; is: AgentState; next: RegExp }[] = [
   { given: { ...onTrusted, error: validate }, is: 'refused', next: /dkc history and the event KubeletConfigRefused .* name the fields/ },
   { given: { ...onTrusted, error: load }, is: 'refused', next: /not a kubelet configuration, .*dkc validate/ },
   { given: { active: 'local', error: failedTrial }, is: 'barred', next: /condemned on this node\. .*dkc retry/ },
@@ -59,7 +59,7 @@ const beside: { given: Given; is: Standing; next: RegExp }[] = [
 ];
 for (const { given, is, next } of beside)
   test(`a node with ${JSON.stringify(given)} is ${is}, and is told what to do about the error`, () => {
-    assert.equal(standingOf(adminFacts(given)), is);
+    assert.equal(agentStateOf(adminFacts(given)), is);
     assert.match(nextStep(adminFacts(given)), next);
   });
 
@@ -79,8 +79,8 @@ test('a node on trial is known by the record of that trial', () => {
   const content = { source: source('9'), kubeletConfigKey: 'kubelet', contentSha256: 'x' };
   const trial = { ...content, assignedAt: 'then', healthyMs: 5, exits: 0, exitsOffset: 0, bootId: '' };
   const facts = { ...adminFacts({ assigned: '9', stored: '9', active: 'assigned 9' }), trial };
-  assert.equal(standingOf(facts), 'trial');
-  assert.equal(standingOf({ ...facts, trial: { ...trial, source: source('8') } }), 'running');
+  assert.equal(agentStateOf(facts), 'trial');
+  assert.equal(agentStateOf({ ...facts, trial: { ...trial, source: source('8') } }), 'running');
   assert.deepEqual(viewStatus(facts, { node: 'n', kubeletUnit: 'kubelet.service', needMs: 600, vitals }).trial, {
     assignedAt: 'then',
     healthyMs: 5,

@@ -19,13 +19,13 @@ const files = { [PATH]: 'ours', '/run/dkc/kubelet-started.yaml': 'ours', '/proc/
 
 /** Kinds that a look finds, in order; `?` after those that it could not find out. */
 async function seen(
-  over: { unit?: Partial<typeof installed>; files?: Record<string, string | undefined>; isOurs?: boolean },
+  over: { unit?: Partial<typeof installed>; files?: Record<string, string | undefined>; isWrittenByAgent?: boolean },
 ): Promise<string> {
   const there = Object.entries({ ...files, ...over.files }).flatMap(([path, text]) => (text === undefined ? [] : [[path, text]]));
   const disk = { ...memoryDisk(Object.fromEntries(there) as Record<string, string>), realPath: async (path: string) => path };
   const shown = Object.entries({ ...installed, ...over.unit }).map(([name, value]) => `${name}=${value}\n`);
   const exec = async (_program: string, [verb, flag]: readonly string[]) => ({ code: 0, stderr: '', stdout: verb === 'show' && flag === '-p' ? shown.join('') : 'active\n' }); // prettier-ignore
-  const found = findDrift(await observeDrift({ options, world: { disk, exec }, wroteSha256: sha256('ours'), isOurs: over.isOurs ?? true }));
+  const found = findDrift(await observeDrift({ options, world: { disk, exec }, wroteSha256: sha256('ours'), isWrittenByAgent: over.isWrittenByAgent ?? true }));
   const kinds = ['EffectiveFileChanged', 'NotUsed', 'KubeletDiffers'] as const;
   return kinds.flatMap((kind) => (found[kind] === undefined ? [`${kind}?`] : found[kind] === null ? [] : [kind])).join(' ');
 } // prettier-ignore
@@ -33,7 +33,7 @@ async function seen(
 const looks: (Parameters<typeof seen>[0] & { why: string; is: string })[] = [
   { why: 'a node as installed', is: '' },
   { why: 'a file that was edited', files: { [PATH]: 'theirs' }, is: 'EffectiveFileChanged' },
-  { why: 'a file that the agent found and keeps', files: { [PATH]: 'theirs' }, isOurs: false, is: 'EffectiveFileChanged?' },
+  { why: 'a file that the agent found and keeps', files: { [PATH]: 'theirs' }, isWrittenByAgent: false, is: 'EffectiveFileChanged?' },
   { why: 'the file in /run while the disk takes no writes', files: { [PATH]: 'before', '/run/dkc/kubelet.env': 'x', '/run/dkc/kubelet.yaml': 'ours', '/proc/7/cmdline': '/usr/bin/kubelet\0--config=/run/dkc/kubelet.yaml\0' }, is: '' },
   { why: 'a kubelet that was started without the drop-in', files: { '/proc/7/cmdline': '/usr/bin/kubelet\0--config\0/etc/other.yaml\0' }, is: 'NotUsed' },
   { why: 'a unit without the drop-in', unit: { ExecStartPre: '', Environment: 'KUBELET_CONFIG_ARGS=--config=/var/lib/kubelet/config.yaml' }, is: 'NotUsed' },
@@ -56,7 +56,7 @@ function checked() {
       clock,
       log: silentLog,
       exec: () => Promise.reject(new Error('no programs in this test')),
-      askKubelet: async (url, as) => {
+      fetchFromKubelet: async (url, as) => {
         kubelet.asked += 1;
         assert.deepEqual([url, as], [URL, { kubeconfig: '/kubeconfig', nodeName: 'node-a' }]);
         return kubelet.answer;

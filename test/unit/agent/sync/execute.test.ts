@@ -76,7 +76,7 @@ test('what a look changes is shown at its end, and before an exit only where tha
 
 const web = source('web@1');
 const assign = { do: 'assign', to: web, why: 'it changed' } as const;
-const saveAndAssign = [{ do: 'save', payload: payload(web, { kubelet: 'x' }), source: web, again: false } as const, assign];
+const saveAndAssign = [{ do: 'save', payload: payload(web, { kubelet: 'x' }), source: web, isRepair: false } as const, assign];
 
 const damaged: CheckpointState = { at: 'damaged', path: '/store/checkpoints/web', problem: 'its sha256 is another one' };
 const reason = /\/store\/checkpoints\/web.*reading it back failed: its sha256 is another one; check the disk/;

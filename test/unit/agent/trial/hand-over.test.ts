@@ -27,7 +27,7 @@ function watched(t: { after(done: () => Promise<void>): void }) {
     configState: { active: { effectiveSha256: sha256('now') } },
     activeRecord: { notice: (_about: string, text: string | null) => said.push(text) },
     shutdown: { signal: over.signal },
-    announcer: { say: (message: string) => events.push(message) },
+    announcer: { announce: (message: string) => events.push(message) },
   } as unknown as AgentContext);
   t.after(async () => {
     over.abort();

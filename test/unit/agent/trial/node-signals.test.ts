@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { healthOfNode, healthOfPods, nodeWord, podSeen, type PodSeen } from '../../../../agent/trial/node-signals.ts';
+import { healthOfNode, healthOfPods, nodeHeartbeat, podSeen, type PodSeen } from '../../../../agent/trial/node-signals.ts';
 
 /** Of this minute: the trial began at 10.5 s, the kubelet started at 12.7 s, and it is 40 s now. */
 const at = (second: number): string => `2026-03-01T00:00:${String(second).padStart(2, '0')}Z`;
@@ -33,7 +33,7 @@ const readyCases = [
 
 for (const { why, node, is, ...more } of readyCases)
   test(`a Node that is ${why} says ${is === undefined ? 'nothing' : is ? 'well' : 'badly'}`, () => {
-    const word = nodeWord(node);
+    const word = nodeHeartbeat(node);
     assert.equal(healthOfNode({ ...word, ...more }, { ...readyTimes, ...more })?.healthy, is);
   });
 
