@@ -4,7 +4,7 @@ import { takesNext, withoutAttached } from './args/args.ts';
 import { parse } from './args/parse.ts';
 import { nearest } from '../base/errors.ts';
 import { exitCodeOf, failureText, Interrupted, UsageError } from './failure.ts';
-import { overview, spokenAs } from './help/help.ts';
+import { overview, asTyped } from './help/help.ts';
 import { printable } from './output/printable.ts';
 import type { Args } from './args/args.ts';
 import type { Command, Context, Flag, Sink } from './command.ts';
@@ -16,7 +16,7 @@ const HELP_WIDTH = 100;
 /** Runs one command line. Never throws: @returns the exit code of design 7, with its one line on stderr where it is not 0. */
 export async function dispatch(entries: readonly Entry[], argv: readonly string[], world: Context): Promise<number> {
   const words = new Set(['COMMAND', 'help', ...entries.map(({ name }) => name.split(' ')[0] ?? '')]);
-  const said = (text: string): string => spokenAs(world.program, words, text);
+  const asTypedHere = (text: string): string => asTyped(world.program, words, text);
   let verbose = (world.env['DKC_DEBUG'] ?? '') !== '';
   try {
     const { leading, following } = leadingFlags(helpAsFlag(argv));
@@ -31,7 +31,7 @@ export async function dispatch(entries: readonly Entry[], argv: readonly string[
         if (flag === '--version') return await dispatch(entries, ['version'], world);
         const asked = flag === '--help' || flag === '-h';
         if (!asked && flag !== undefined) throw new UsageError(`flags go after the command: dkc COMMAND ${printable(flag)}; see dkc help`);
-        const text = said(overview(entries, found.prefix));
+        const text = asTypedHere(overview(entries, found.prefix));
         if (asked) world.stdout.write(text);
         else world.stderr.write(text);
         return asked ? 0 : 2;
@@ -42,29 +42,29 @@ export async function dispatch(entries: readonly Entry[], argv: readonly string[
         const rest = [...leading, ...found.rest];
         const parsed = await parse({ ...found.entry, below }, command, rest, world.stdout.columns ?? HELP_WIDTH);
         if (parsed.want === 'help') {
-          world.stdout.write(said(parsed.text));
+          world.stdout.write(asTypedHere(parsed.text));
           return 0;
         }
         verbose ||= parsed.verbose;
         // Other commands have their own --output flag, whose choices the parser has checked.
         if (command.flags.includes(formatFlag)) await checkFormat(parsed.args);
-        const exit = await command.run(speaking(world, command, parsed.args, said), parsed.args);
-        if (exit.code === 1) world.stderr.write(said(`dkc: ${printable(exit.why)}\n`));
+        const exit = await command.run(speaking(world, command, parsed.args, asTypedHere), parsed.args);
+        if (exit.code === 1) world.stderr.write(asTypedHere(`dkc: ${printable(exit.why)}\n`));
         return exit.code;
       }
     }
   } catch (error) {
     // The user interrupted the command, so any other error that it ends with is ignored.
     const cause: unknown = world.signal.aborted && world.signal.reason instanceof Interrupted ? world.signal.reason : error;
-    world.stderr.write(said(failureText(cause, verbose)));
+    world.stderr.write(asTypedHere(failureText(cause, verbose)));
     return exitCodeOf(cause);
   }
 }
 
 /** In output for people, commands have the program name that the user called (`kubectl dkc`); output for scripts is unchanged. */
-function speaking(world: Context, command: Command, args: Args, said: (text: string) => string): Context {
+function speaking(world: Context, command: Command, args: Args, asTypedHere: (text: string) => string): Context {
   if (world.program === 'dkc') return world;
-  const speaker = (sink: Sink): Sink => ({ ...sink, write: (text) => sink.write(said(text)) });
+  const speaker = (sink: Sink): Sink => ({ ...sink, write: (text) => sink.write(asTypedHere(text)) });
   const forPeople = command.flags.includes(formatFlag) && ['table', 'wide'].includes(formatOf(args));
   return { ...world, stderr: speaker(world.stderr), stdout: forPeople ? speaker(world.stdout) : world.stdout };
 }
@@ -87,7 +87,7 @@ export function commandsBelow(entries: readonly Entry[], name: string): Entry[] 
 
 /** The command named by the words before the first flag; the longest name wins. */
 export function findCommand(entries: readonly Entry[], typed: readonly string[]): Found {
-  const argv = inKindWords(typed);
+  const argv = withKindAlias(typed);
   const flag = argv.findIndex((word) => word.startsWith('-'));
   const words = flag < 0 ? argv : argv.slice(0, flag);
   for (let length = words.length; length > 0; length--) {
@@ -152,7 +152,7 @@ const TAKE_NEXT = new Set([
  * Rewrites kubectl-style `dkc why` arguments, such as `why sts db`, `why pod/big`, `why -n shop ds/agent`, for our commands. Other words are unchanged.
  * @param argv - after `dkc`
  */
-export function inKindWords(argv: readonly string[]): readonly string[] {
+export function withKindAlias(argv: readonly string[]): readonly string[] {
   if (argv[0] !== 'why') return argv;
   let at = 1;
   while (argv[at]?.startsWith('-') === true) at += TAKE_NEXT.has(argv[at] ?? '') ? 2 : 1;

@@ -71,7 +71,7 @@ export interface PodFacts {
 
 /** State that only the running scheduler has. */
 export interface RunningFacts {
-  readonly rooms: readonly ReservationView[];
+  readonly reservations: readonly ReservationView[];
   /** The pod's entry in the queue; undefined: the pod is not queued, or beyond the pods that are listed. */
   readonly pending: Pending | undefined;
   /** Number of pending pods that are not listed. */

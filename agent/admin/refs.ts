@@ -27,16 +27,16 @@ const text = (ref: PayloadRef): string => `${ref.uid}/${ref.resourceVersion}`;
  * ConfigMap share the UID, so a prefix of the UID followed by `/RV` is valid too, as {@link shortRefs} prints it.
  * @param known - checkpoints that records name, beside those in the store
  */
-export function findRef(asked: string, facts: AdminFacts, known: readonly KnownRef[] = []): Found {
-  const role = roles.find((role) => role === asked);
+export function findRef(given: string, facts: AdminFacts, known: readonly KnownRef[] = []): Found {
+  const role = roles.find((role) => role === given);
   if (role) return findRole(role, facts);
-  if (asked === '') return { at: 'none', why: 'it is empty' };
+  if (given === '') return { at: 'none', why: 'it is empty' };
   const refs = unique([...namedEntries(facts), ...known]);
-  const exact = refs.find((ref) => text(ref) === asked);
+  const exact = refs.find((ref) => text(ref) === given);
   if (exact) return found(exact);
-  const byPrefix = refs.filter((ref) => text(ref).startsWith(asked));
-  const byPlace = byPrefix.length > 0 ? byPrefix : refs.filter((ref) => abbreviates(asked, ref));
-  const named = parseNamedRef(asked);
+  const byPrefix = refs.filter((ref) => text(ref).startsWith(given));
+  const byPlace = byPrefix.length > 0 ? byPrefix : refs.filter((ref) => abbreviates(given, ref));
+  const named = parseNamedRef(given);
   const byName = named ? newest(refs.filter((ref) => isNamed(named, ref))) : [];
   const hits = [...byPlace, ...byName.filter((ref) => !byPlace.includes(ref))];
   const [first] = hits;
@@ -70,8 +70,8 @@ function namedEntries(facts: AdminFacts): Named[] {
   });
 }
 
-function isNamed(asked: NamedRef, ref: Named): boolean {
-  const { namespace, name, kubeletConfigKey: key, resourceVersion } = asked;
+function isNamed(given: NamedRef, ref: Named): boolean {
+  const { namespace, name, kubeletConfigKey: key, resourceVersion } = given;
   if (ref.name !== name || (namespace !== undefined && ref.namespace !== namespace)) return false;
   if (resourceVersion !== undefined && ref.resourceVersion !== resourceVersion) return false;
   return key === undefined || (ref.keys ? ref.keys.includes(key) : ref.kubeletConfigKey === undefined || ref.kubeletConfigKey === key);
@@ -90,9 +90,9 @@ function findRole(role: Role, facts: AdminFacts): Found {
   return source === null ? { at: 'local', role } : { at: 'found', ref: source, role, source };
 }
 
-function abbreviates(asked: string, ref: PayloadRef): boolean {
-  const slash = asked.indexOf('/');
-  return slash > 0 && ref.uid.startsWith(asked.slice(0, slash)) && ref.resourceVersion === asked.slice(slash + 1);
+function abbreviates(given: string, ref: PayloadRef): boolean {
+  const slash = given.indexOf('/');
+  return slash > 0 && ref.uid.startsWith(given.slice(0, slash)) && ref.resourceVersion === given.slice(slash + 1);
 }
 
 /**

@@ -87,7 +87,7 @@ function agentWorld(log: Log, { disk, started, syncs }: ReturnType<typeof starti
     },
     tokenFile: async (kubeconfig) => (await (await import('../../kube/client/access.ts')).loadKubeconfig(kubeconfig)).tokenFile,
     credentialProblem: async (of) => {
-      const look = await import('../doctor/look/credentials.ts');
+      const look = await import('../doctor/inspect/credentials.ts');
       return look.credentialProblem(of, process.env, realClock.now());
     },
     // Node.js itself takes seconds to start on a busy machine.

@@ -18,29 +18,29 @@ export interface Offer {
 }
 
 /** Looks up names on the node or the API server. `given` are the words so far, for flags such as --kubeconfig. */
-export type Ask = (what: Exclude<Completes, 'file' | 'dir'>, given: readonly string[]) => Promise<readonly Candidate[]>;
+export type LookUp = (what: Exclude<Completes, 'file' | 'dir'>, given: readonly string[]) => Promise<readonly Candidate[]>;
 
 /** The flags that are allowed before the command. `--no-headers` comes with `-o`. */
 const anyCommand = { flags: globals.filter(({ name }) => name !== noHeadersFlag.name), positionals: [] };
 
 /** @param words - after `dkc`; the last one is being typed */
-export async function complete(entries: readonly Entry[], words: readonly string[], ask: Ask): Promise<Offer> {
+export async function complete(entries: readonly Entry[], words: readonly string[], lookUp: LookUp): Promise<Offer> {
   const typed = words.at(-1) ?? '';
   const { leading, following: before } = leadingFlags(words.slice(0, -1));
   if (before.length === 0 && (typed.startsWith('-') || waitsIn(globals, leading)))
-    return begins(await inCommand(anyCommand, leading, typed, words, ask), typed);
-  const asksHelp = before[0] === 'help';
-  const found = findCommand(entries, asksHelp ? before.slice(1) : before);
+    return begins(await inCommand(anyCommand, leading, typed, words, lookUp), typed);
+  const isHelp = before[0] === 'help';
+  const found = findCommand(entries, isHelp ? before.slice(1) : before);
   if (found.at === 'command') {
-    const below = found.rest.length === 0 ? nextWords(commandsBelow(entries, found.entry.name), found.entry.name) : [];
-    if (asksHelp) return begins({ candidates: below }, typed);
-    const offer = await inCommand(await found.entry.load(), found.rest, typed, words, ask);
+    const below = found.rest.length === 0 ? nextNames(commandsBelow(entries, found.entry.name), found.entry.name) : [];
+    if (isHelp) return begins({ candidates: below }, typed);
+    const offer = await inCommand(await found.entry.load(), found.rest, typed, words, lookUp);
     return begins({ ...offer, candidates: [...below, ...offer.candidates] }, typed);
   }
   if (found.at !== 'group' || before.some((word) => word.startsWith('-'))) return { candidates: [] };
   const listed = entries.filter((entry) => entry.hidden !== true);
   const extra = before.length === 0 ? [{ value: 'help', text: 'List the commands' }] : [];
-  return begins({ candidates: [...nextWords(listed, found.prefix), ...extra] }, typed);
+  return begins({ candidates: [...nextNames(listed, found.prefix), ...extra] }, typed);
 }
 
 /** Descriptions of first words that several commands share. */
@@ -53,7 +53,7 @@ const groupSummaries: Readonly<Record<string, string>> = {
   deploy: 'Print the manifests for the API server',
 };
 
-function nextWords(entries: readonly Entry[], prefix: string): Candidate[] {
+function nextNames(entries: readonly Entry[], prefix: string): Candidate[] {
   const words = new Map<string, string>();
   for (const { name, summary } of entries) {
     const rest = prefix === '' ? name : name.startsWith(`${prefix} `) ? name.slice(prefix.length + 1) : undefined;
@@ -76,7 +76,7 @@ async function inCommand(
   rest: readonly string[],
   typed: string,
   given: readonly string[],
-  ask: Ask,
+  ask: LookUp,
 ): Promise<Offer> {
   const flags = allFlags(command).filter((flag) => flag.hidden !== true);
   const [, inlineName, inlineValue] = /^(--[^=]+=)(.*)$/.exec(typed) ?? [];
@@ -111,7 +111,7 @@ function positionalAt(positionals: readonly Positional[], index: number): Positi
 /** Text that may precede a name that is being typed: `a,` of the list `a,b`, `node/` of `node/a`. */
 const BEFORE_NAME: Readonly<Partial<Record<Completes, RegExp>>> = { node: /^(?:.*,)?(?:(?:nodes?|no)\/)?/, rollout: /^(?:[a-z.]+\/)?/ };
 
-async function valuesOf(of: Flag | Positional | undefined, typed: string, given: readonly string[], ask: Ask): Promise<Offer> {
+async function valuesOf(of: Flag | Positional | undefined, typed: string, given: readonly string[], ask: LookUp): Promise<Offer> {
   if (!of) return { candidates: [] };
   if ('type' in of && of.type === 'boolean') return { candidates: ['true', 'false'].map((value) => ({ value, text: '' })) };
   const offers = 'type' in of ? of.offers : undefined;

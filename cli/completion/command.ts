@@ -1,7 +1,7 @@
 import { type Command, type Context, fine } from '../command.ts';
 import { commands } from '../commands.ts';
 import { printable } from '../output/printable.ts';
-import { askWorld } from './ask.ts';
+import { lookUpCandidates } from './lookup.ts';
 import { complete, splitLine } from './candidates.ts';
 
 /** Called by the scripts of `dkc completion`: prints a candidate per line, a tab before its description, and `:file` or `:dir` last where files fit. */
@@ -12,7 +12,7 @@ export const completeCommand: Command = {
   positionals: [{ name: 'line', text: 'the line up to the cursor', required: true }],
   async run(context, args) {
     const [, ...words] = splitLine(args.one('line') ?? '');
-    const { candidates, files } = await complete(commands, words, askWorld(context));
+    const { candidates, files } = await complete(commands, words, lookUpCandidates(context));
     const lines = candidates.map(({ value, text }) => (text === '' ? printable(value) : `${printable(value)}\t${printable(text)}`));
     if (files !== undefined) lines.push(`:${files}`);
     context.stdout.write(lines.map((line) => `${line}\n`).join(''));
@@ -146,7 +146,7 @@ const DIRECTORIES = 16;
  * @see https://kubernetes.io/docs/tasks/extend-kubectl/kubectl-plugins/
  */
 export async function completeForKubectl(context: Context, words: readonly string[]): Promise<number> {
-  const { candidates, files } = await complete(commands, words, askWorld(context));
+  const { candidates, files } = await complete(commands, words, lookUpCandidates(context));
   const lines = candidates.map(({ value, text }) => (text === '' ? printable(value) : `${printable(value)}\t${printable(text)}`));
   const directive = files === undefined ? NO_FILES : files === 'dir' ? DIRECTORIES : FILES;
   context.stdout.write([...lines, `:${directive}`].map((line) => `${line}\n`).join(''));

@@ -126,14 +126,14 @@ const runningColumns = (wide: boolean): Column<Explained>[] => [
 async function runningConfig(context: Context, from: string, options: AgentOptions, version: KubeletVersion): Promise<JsonObject> {
   const [text, what] =
     from === API_SERVER
-      ? [await askThroughApiServer(context, options), `/configz of ${options.nodeName}`]
+      ? [await configzThroughApiServer(context, options), `/configz of ${options.nodeName}`]
       : [new TextDecoder().decode(await readConfigFile(context, from)), from === '-' ? 'standard input' : context.path(from)];
   const read = readConfigz(text, version);
   if (!read.ok) throw new ActionError('read the answer of /configz in', what, { hint: `${read.problem}; is --kubelet-version right?` });
   return read.config;
 }
 
-async function askThroughApiServer(context: Context, { kubeconfig, nodeName }: AgentOptions): Promise<string> {
+async function configzThroughApiServer(context: Context, { kubeconfig, nodeName }: AgentOptions): Promise<string> {
   const path = `/api/v1/nodes/${encodeURIComponent(nodeName)}/proxy/configz`;
   if (kubeconfig === undefined) throw new UsageError('why: --configz without a file asks the API server: give --kubeconfig=FILE as well');
   try {

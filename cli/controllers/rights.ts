@@ -5,14 +5,14 @@ import { nodeConfigs } from '../../agent/status/node-config.ts';
 import { EVENT_NAMESPACE } from '../../agent/events/event.ts';
 import type { ControllerName, ControllersSettings } from './settings.ts';
 
-type Asking = Pick<ControllersSettings, 'controllers' | 'daemonSet' | 'statefulSet' | 'rollout' | 'leaderElect'>;
+type RightsSettings = Pick<ControllersSettings, 'controllers' | 'daemonSet' | 'statefulSet' | 'rollout' | 'leaderElect'>;
 
 /** All rights that these controllers need, each once; docs/controllers.md grants exactly these. */
-export function rightsFor(settings: Asking): Right[] {
+export function rightsFor(settings: RightsSettings): Right[] {
   return distinctRights([...settings.controllers.flatMap((name) => rightsOf(name, settings)), ...leaseRights(settings.leaderElect)]);
 }
 
-function rightsOf(name: ControllerName, settings: Asking): Right[] {
+function rightsOf(name: ControllerName, settings: RightsSettings): Right[] {
   switch (name) {
     case 'daemonset':
       return daemonSetRights(settings.daemonSet);

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { describeError } from '../../base/errors.ts';
 import { type Command, type Context, type Exit, fine, type Flag, wrong } from '../command.ts';
 import type { DemoCluster } from './cluster/demo-cluster.ts';
-import { aliasLine, Teller } from './teller.ts';
+import { aliasLine, Narrator } from './narrator.ts';
 
 const keepFlag: Flag = { name: 'keep', type: 'boolean', text: 'keep everything up until Ctrl-C' };
 
@@ -23,8 +23,8 @@ With --keep everything stays up afterwards, for your own kubectl and dkc, until 
   flags: [keepFlag],
   positionals: [],
   async run(context, args) {
-    const { tellControllers } = await import('./controllers-story.ts');
-    return clusterDemo(context, tellControllers, args.on('keep'), controllersTries);
+    const { controllersStory } = await import('./controllers-story.ts');
+    return clusterDemo(context, controllersStory, args.on('keep'), controllersTries);
   },
 };
 
@@ -41,26 +41,26 @@ With --keep everything stays up afterwards, for your own kubectl and dkc, until 
   flags: [keepFlag],
   positionals: [],
   async run(context, args) {
-    const { tellScheduler } = await import('./scheduler-story.ts');
-    return clusterDemo(context, tellScheduler, args.on('keep'), schedulerTries);
+    const { schedulerStory } = await import('./scheduler-story.ts');
+    return clusterDemo(context, schedulerStory, args.on('keep'), schedulerTries);
   },
 };
 
 /** Plays a scenario on one cluster. `undo` disposes of what it creates. @throws as soon as a step does not happen as described */
-type TellCluster = (context: Context, teller: Teller, undo: AsyncDisposableStack) => Promise<DemoCluster>;
+type ClusterStory = (context: Context, narrator: Narrator, undo: AsyncDisposableStack) => Promise<DemoCluster>;
 
 /** @param tries - command lines suggested to the user if `keep` leaves the cluster up */
-export async function clusterDemo(context: Context, tell: TellCluster, keep: boolean, tries: readonly string[]): Promise<Exit> {
-  const teller = new Teller(context);
+export async function clusterDemo(context: Context, tell: ClusterStory, keep: boolean, tries: readonly string[]): Promise<Exit> {
+  const narrator = new Narrator(context);
   await using undo = new AsyncDisposableStack();
   let cluster: DemoCluster;
   try {
-    cluster = await tell(context, teller, undo);
+    cluster = await tell(context, narrator, undo);
   } catch (error) {
     context.signal.throwIfAborted();
     return wrong(`the demo failed: ${describeError(error)}`);
   }
-  context.stdout.write(`\nDone in ${teller.seconds} s.\n`);
+  context.stdout.write(`\nDone in ${narrator.seconds} s.\n`);
   if (!keep) return fine;
   const lines = [`export KUBECONFIG=${cluster.kubeconfig}`, aliasLine(), ...tries].map((line) => `  ${line}\n`).join('');
   context.stdout.write(`\nEverything stays up until Ctrl-C. In another shell:\n\n${lines}`);

@@ -4,7 +4,7 @@ import { UsageError } from '../failure.ts';
 import { ActionError, describeError } from '../../base/errors.ts';
 import { printable } from '../output/printable.ts';
 import { type Assignment, assignments, buildStage, configMap, KEY, NAMESPACE, NODE, type PayloadName, type Stage } from './stage.ts';
-import { aliasLine, eventText, Teller, typed } from './teller.ts';
+import { aliasLine, eventText, Narrator, typed } from './narrator.ts';
 import { configMaps } from '../../kube/api/object.ts';
 import type { FleetNode } from '../../controllers/fleet/fleet-node.ts';
 import type { Millis } from '../../base/clock.ts';
@@ -13,7 +13,7 @@ import type { Millis } from '../../base/clock.ts';
 const PATIENCE: Millis = 120_000;
 
 /** Plays the main workflow of dkc on one node, step by step. @throws as soon as a step does not happen as described */
-export async function tell(context: Context, stage: Stage, teller: Teller): Promise<void> {
+export async function runStory(context: Context, stage: Stage, narrator: Narrator): Promise<void> {
   const { client, fleet, supervisor, server } = stage;
   const { signal } = context;
   const kubelet = (what: string, maxPods: number) => stage.kubelet.until(what, (seen) => seen.maxPods === maxPods, PATIENCE, signal);
@@ -22,62 +22,62 @@ export async function tell(context: Context, stage: Stage, teller: Teller): Prom
     await client.create(configMaps, configMap(name), { signal });
     const { carrier } = await fleet.assign(await fleet.read(NODE, signal), { namespace: NAMESPACE, name, kubeletConfigKey: KEY }, signal);
     const object = carrier === 'nodeconfig' ? 'NodeConfig' : 'spec.configSource of Node';
-    teller.happened(`the admin assigns ConfigMap ${NAMESPACE}/${name} in ${object} ${NODE}`);
+    narrator.event(`the admin assigns ConfigMap ${NAMESPACE}/${name} in ${object} ${NODE}`);
   };
   const types = (...argv: string[]) => {
     const { kubeconfig, agentConfig } = stage.files;
-    return typed(context, teller, argv, argv[0] === 'nodes' ? `--kubeconfig=${kubeconfig}` : `--agent-config=${agentConfig}`);
+    return typed(context, narrator, argv, argv[0] === 'nodes' ? `--kubeconfig=${kubeconfig}` : `--agent-config=${agentConfig}`);
   };
   const restarts = (): number => supervisor.kubelet.starts;
 
-  teller.step('A node on its local configuration');
+  narrator.step('A node on its local configuration');
   supervisor.agent.start();
   await kubelet('the kubelet on its local config', 110);
-  teller.happened('agent ready, effective file written, kubelet running with maxPods 110');
+  narrator.event('agent ready, effective file written, kubelet running with maxPods 110');
 
-  teller.step('A good configuration');
+  narrator.step('A good configuration');
   await assign('good');
   await kubelet('the kubelet on the good config', 120);
-  teller.happened('downloaded, validated, written; kubelet restarted, now with maxPods 120');
+  narrator.event('downloaded, validated, written; kubelet restarted, now with maxPods 120');
   await node('the good config trusted', (seen) => seen.lastKnownGood?.name === 'good');
-  teller.happened('healthy for 3 s: it is now the last known good');
+  narrator.event('healthy for 3 s: it is now the last known good');
 
-  teller.step('An invalid one');
+  narrator.step('An invalid one');
   const before = restarts();
   await assign('invalid');
   const refused = await node('the invalid config refused', (seen) => seen.error !== null);
-  teller.happened(`rejected before anything restarts: ${refused.error ?? ''}`);
-  teller.note(await eventText(context, client, 'KubeletConfigRefused'));
+  narrator.event(`rejected before anything restarts: ${refused.error ?? ''}`);
+  narrator.note(await eventText(context, client, 'KubeletConfigRefused'));
   untouched('the refused config', before, restarts());
-  teller.happened(`the kubelet was not restarted and runs with maxPods ${stage.kubelet.last?.maxPods ?? '?'}`);
+  narrator.event(`the kubelet was not restarted and runs with maxPods ${stage.kubelet.last?.maxPods ?? '?'}`);
 
-  teller.step('A valid one that crashes the kubelet');
+  narrator.step('A valid one that crashes the kubelet');
   const crashes = stage.kubelet.last?.crashes ?? 0;
   await assign('deadly');
   await stage.kubelet.until('the kubelet die', (seen) => seen.crashes > crashes, PATIENCE, signal);
-  teller.happened('the kubelet crashes: the cgroup named in the config does not exist');
+  narrator.event('the kubelet crashes: the cgroup named in the config does not exist');
   await node('the crashing config condemned', (seen) => seen.error?.startsWith('failed trial') === true && seen.active?.name === 'good');
   await kubelet('the kubelet back on the good config', 120);
-  teller.happened('condemned and rolled back; kubelet running with maxPods 120');
-  teller.note(await eventText(context, client, 'KubeletConfigCondemned'));
+  narrator.event('condemned and rolled back; kubelet running with maxPods 120');
+  narrator.note(await eventText(context, client, 'KubeletConfigCondemned'));
 
-  teller.step('The API server goes down');
+  narrator.step('The API server goes down');
   await server.hooks.pause();
   supervisor.agent.crash();
   const [again, since] = [supervisor.agent.starts, restarts()];
-  teller.happened('API server stopped, agent killed with -9');
+  narrator.event('API server stopped, agent killed with -9');
   await types('status');
   await stage.supervisor.whenAgentReady(again, PATIENCE, signal);
   untouched('the restart of the agent', since, restarts());
-  teller.happened('the agent restarted without it; the kubelet was not restarted');
+  narrator.event('the agent restarted without it; the kubelet was not restarted');
   await server.hooks.resume();
   await assign('later');
   await kubelet('the kubelet on the next config', 140);
-  teller.happened('the API server is back, and the next assignment is applied');
+  narrator.event('the API server is back, and the next assignment is applied');
   await node('the next config trusted', (seen) => seen.lastKnownGood?.name === 'later');
-  teller.happened('healthy for 3 s: it is now the last known good');
+  narrator.event('healthy for 3 s: it is now the last known good');
 
-  teller.step('An admin on the node');
+  narrator.step('An admin on the node');
   await types('checkpoints', 'list');
   await types('checkpoints', 'diff', `${NAMESPACE}/good`);
   await types('drill');
@@ -141,16 +141,16 @@ With --keep everything stays up afterwards, for your own kubectl and dkc, until 
     const main = process.argv[1];
     if (main === undefined) throw new ActionError('start', 'the agent', { hint: 'run the demo as a command: dkc demo' });
     const assignment = assignments.find((one) => one === args.text('assignment')) ?? 'nodeconfig';
-    const teller = new Teller(context);
+    const narrator = new Narrator(context);
     await using stage = await buildStage(context, [process.execPath, main], assignment);
     try {
-      await tell(context, stage, teller);
+      await runStory(context, stage, narrator);
     } catch (error) {
       context.signal.throwIfAborted();
       for (const log of [stage.files.agentLog, stage.files.kubeletLog]) context.stderr.write(await tail(context, log));
       return wrong(`the demo failed: ${describeError(error)}`);
     }
-    context.stdout.write(`\nDone in ${teller.seconds} s.\n`);
+    context.stdout.write(`\nDone in ${narrator.seconds} s.\n`);
     if (args.on('keep')) {
       context.stdout.write(hints(stage.files, assignment));
       if (!context.signal.aborted) await once(context.signal, 'abort');

@@ -25,11 +25,11 @@ export class Eye<T> {
   async until(what: string, fits: (seen: T) => boolean, timeoutMs: Millis, signal: AbortSignal): Promise<T> {
     const over = new AbortController();
     const found = Promise.withResolvers<T>();
-    const look = (): void => {
+    const check = (): void => {
       if (this.last !== undefined && fits(this.last)) found.resolve(this.last);
     };
-    this.#waiting.add(look);
-    look();
+    this.#waiting.add(check);
+    check();
     const limit = this.#clock.sleep(timeoutMs, AbortSignal.any([over.signal, signal])).then(
       () => found.reject(new ActionError('observe', what, { hint: `timed out after ${timeoutMs / 1000} s` })),
       () => {
@@ -39,7 +39,7 @@ export class Eye<T> {
     try {
       return await found.promise;
     } finally {
-      this.#waiting.delete(look);
+      this.#waiting.delete(check);
       over.abort();
       await limit;
     }

@@ -15,7 +15,7 @@ import { defaultSchedulerConfig } from '../../scheduler/config/config.ts';
 import { schedulerRunnable, servedKinds } from '../../scheduler/scheduler.ts';
 import type { Context } from '../command.ts';
 import { buildCluster, type DemoCluster, isBound, isReady, type Pods } from './cluster/demo-cluster.ts';
-import { eventText, type Teller, typed } from './teller.ts';
+import { eventText, type Narrator, typed } from './narrator.ts';
 
 /** Timeout of each wait; no step takes nearly as long, even on a slow machine. */
 const PATIENCE: Millis = 120_000;
@@ -34,46 +34,46 @@ const container = { name: 'app', image: 'registry.example.com/app:1', resources:
  * Shows how a rolling update on full nodes finishes, and which pods preempt which. @returns the final cluster; the caller disposes of it
  * @throws as soon as a step does not happen as described
  */
-export async function tellScheduler(context: Context, teller: Teller, undo: AsyncDisposableStack): Promise<DemoCluster> {
+export async function schedulerStory(context: Context, narrator: Narrator, undo: AsyncDisposableStack): Promise<DemoCluster> {
   const { signal } = context;
 
-  teller.step('Three full nodes');
+  narrator.step('Three full nodes');
   {
-    await using first = await fullCluster(context, teller, false);
-    await typed(context, teller, ['why', 'pod', `${SHOP}/web-100`], `--kubeconfig=${first.kubeconfig}`);
+    await using first = await fullCluster(context, narrator, false);
+    await typed(context, narrator, ['why', 'pod', `${SHOP}/web-100`], `--kubeconfig=${first.kubeconfig}`);
 
-    teller.step('A rolling update without reservations: reservation.enabled is false');
+    narrator.step('A rolling update without reservations: reservation.enabled is false');
     const place = nodeOf(first, 'db-2');
     await restart(first, signal);
-    teller.happened('the admin changes the template of StatefulSet db: its controller deletes db-2');
+    narrator.event('the admin changes the template of StatefulSet db: its controller deletes db-2');
     await first.pods.until('a pod of web in the place of db-2', (now) => running(now, 'web') > PLACES, PATIENCE, signal);
-    teller.happened(`one of the ${WANTED - PLACES} takes the CPU that db-2 had on ${place}: ${PLACES + 1} pods of web run`);
+    narrator.event(`one of the ${WANTED - PLACES} takes the CPU that db-2 had on ${place}: ${PLACES + 1} pods of web run`);
     await first.pods.until('db-2 without a node', (now) => isUnschedulable(now.get(`${SHOP}/db-2`)), PATIENCE, signal);
-    teller.happened('the new db-2 fits on no node, and the update waits for it');
-    await typed(context, teller, ['why', 'statefulset', `${SHOP}/db`], `--kubeconfig=${first.kubeconfig}`);
-    await typed(context, teller, ['why', 'pod', `${SHOP}/db-2`], `--kubeconfig=${first.kubeconfig}`);
+    narrator.event('the new db-2 fits on no node, and the update waits for it');
+    await typed(context, narrator, ['why', 'statefulset', `${SHOP}/db`], `--kubeconfig=${first.kubeconfig}`);
+    await typed(context, narrator, ['why', 'pod', `${SHOP}/db-2`], `--kubeconfig=${first.kubeconfig}`);
   }
 
-  teller.step('The same cluster with reservations, as they are by default');
-  const cluster = undo.use(await fullCluster(context, teller, true));
+  narrator.step('The same cluster with reservations, as they are by default');
+  const cluster = undo.use(await fullCluster(context, narrator, true));
   const { client } = cluster;
   const before = new Map(['db-0', 'db-1', 'db-2'].map((name) => [name, nodeOf(cluster, name)]));
   const old = new Set([...(cluster.pods.last?.values() ?? [])].map(({ metadata }) => metadata.uid));
   await restart(cluster, signal);
-  teller.happened('the admin changes the template of StatefulSet db: its controller deletes db-2');
+  narrator.event('the admin changes the template of StatefulSet db: its controller deletes db-2');
   await cluster.pods.until(
     'db updated',
     (now) => [...before.keys()].every((name) => isUpdated(now.get(`${SHOP}/${name}`), old)),
     PATIENCE,
     signal,
   );
-  teller.note(await eventText(context, client, 'ReservationCreated', 'shop/db-2'));
-  teller.note(await eventText(context, client, 'ReservationUsed', before.get('db-2')));
+  narrator.note(await eventText(context, client, 'ReservationCreated', 'shop/db-2'));
+  narrator.note(await eventText(context, client, 'ReservationUsed', before.get('db-2')));
   for (const [name, place] of before) same(`the node of ${name}`, place, nodeOf(cluster, name));
   same('the pods of web that run', PLACES, running(cluster.pods.last ?? new Map(), 'web'));
-  teller.happened(`db is updated: 3 of 3 pods, each on the node where it was; ${PLACES} pods of web run, as before`);
+  narrator.event(`db is updated: 3 of 3 pods, each on the node where it was; ${PLACES} pods of web run, as before`);
 
-  teller.step('A pod of higher priority');
+  narrator.step('A pod of higher priority');
   await client.create(priorityClasses, { metadata: { name: 'urgent' }, value: 1_000 }, { signal });
   const selector = { matchLabels: { app: 'db' } };
   await client.create(
@@ -82,24 +82,24 @@ export async function tellScheduler(context: Context, teller: Teller, undo: Asyn
     { signal },
   );
   await client.create(pods, pod('checkout', { priorityClassName: 'urgent' }), { signal });
-  teller.happened('the admin creates pod checkout of PriorityClass urgent, and a PodDisruptionBudget keeps all pods of db');
+  narrator.event('the admin creates pod checkout of PriorityClass urgent, and a PodDisruptionBudget keeps all pods of db');
   await cluster.pods.until('checkout running', (now) => isReady(now.get(`${SHOP}/checkout`) ?? pod('none')), PATIENCE, signal);
   const left = running(cluster.pods.last ?? new Map(), 'web');
   same('the pods of web that run', PLACES - 1, left);
   same('the pods of db that run', DB, running(cluster.pods.last ?? new Map(), 'db'));
-  teller.happened(`checkout runs on ${nodeOf(cluster, 'checkout')}: one pod of web was preempted, none of db`);
-  teller.note(await eventText(context, client, 'Preempted'));
+  narrator.event(`checkout runs on ${nodeOf(cluster, 'checkout')}: one pod of web was preempted, none of db`);
+  narrator.note(await eventText(context, client, 'Preempted'));
 
-  teller.step('A pod that no node can have');
+  narrator.step('A pod that no node can have');
   await client.create(pods, pod('report', {}, '8'), { signal });
   await cluster.pods.until('report without a node', (now) => isUnschedulable(now.get(`${SHOP}/report`)), PATIENCE, signal);
-  teller.happened('the admin creates pod report, which requests 8 CPUs: no node has as many');
-  await typed(context, teller, ['why', 'pod', `${SHOP}/report`], `--kubeconfig=${cluster.kubeconfig}`);
+  narrator.event('the admin creates pod report, which requests 8 CPUs: no node has as many');
+  await typed(context, narrator, ['why', 'pod', `${SHOP}/report`], `--kubeconfig=${cluster.kubeconfig}`);
   return cluster;
 }
 
 /** Three nodes filled by a StatefulSet and by some pods of a Deployment. */
-async function fullCluster(context: Context, teller: Teller, reservations: boolean): Promise<DemoCluster> {
+async function fullCluster(context: Context, narrator: Narrator, reservations: boolean): Promise<DemoCluster> {
   const { signal } = context;
   const cluster = await buildCluster(context, { count: NODES, cpus: CPUS });
   try {
@@ -128,7 +128,7 @@ async function fullCluster(context: Context, teller: Teller, reservations: boole
       PATIENCE,
       signal,
     );
-    teller.happened(
+    narrator.event(
       `${NODES} nodes with ${CPUS} CPUs each run the ${DB} pods of StatefulSet db and ${PLACES} of the ${WANTED} that Deployment web wants; each pod requests 1 CPU, ${WANTED - PLACES} are pending`,
     );
     return cluster;
@@ -179,6 +179,6 @@ const isUpdated = (one: Pod | undefined, old: ReadonlySet<string | undefined>): 
 const nodeOf = ({ pods: { last } }: DemoCluster, name: string): string => last?.get(`${SHOP}/${name}`)?.spec?.nodeName ?? 'no node';
 
 /** Throws if a number of the cluster differs from the one that the scenario claims. */
-function same(what: string, told: string | number, is: string | number): void {
-  if (told !== is) throw new ActionError('confirm', `that ${what} is ${told}`, { hint: `it is ${is}` });
+function same(what: string, expected: string | number, is: string | number): void {
+  if (expected !== is) throw new ActionError('confirm', `that ${what} is ${expected}`, { hint: `it is ${is}` });
 }

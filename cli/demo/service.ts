@@ -40,7 +40,7 @@ export class Service {
   readonly #clock: Clock;
   readonly #over = new AbortController();
   #child: ChildProcess | undefined;
-  #asked = false;
+  #isRequested = false;
   #running: Promise<void> | undefined;
   /** Number of starts. */
   starts = 0;
@@ -65,7 +65,7 @@ export class Service {
   /** Terminates the process; the service starts it again at once. */
   restart(): void {
     // Between two starts there is no process, and the next start reads the new file anyway.
-    if (this.#child?.kill('SIGTERM')) this.#asked = true;
+    if (this.#child?.kill('SIGTERM')) this.#isRequested = true;
   }
 
   /** Kills the process, to simulate a crash. */
@@ -75,7 +75,7 @@ export class Service {
 
   async stop(): Promise<void> {
     this.#over.abort();
-    this.#asked = true;
+    this.#isRequested = true;
     const child = this.#child;
     child?.kill('SIGTERM');
     const force = setTimeout(() => child?.kill('SIGKILL'), STOP_MS);
@@ -89,8 +89,8 @@ export class Service {
       await this.#spec.before?.();
       const ended = await this.#once();
       await this.#spec.after?.(ended);
-      const wait = this.#asked ? 0 : this.#spec.restartMs;
-      this.#asked = false;
+      const wait = this.#isRequested ? 0 : this.#spec.restartMs;
+      this.#isRequested = false;
       await this.#clock.sleep(wait, signal).catch(() => undefined);
     }
   }
@@ -115,7 +115,7 @@ export class Service {
     // 'close', not 'exit': only then has the last line been read.
     const [code, killed] = (await once(child, 'close')) as [number | null, NodeJS.Signals | null];
     this.#child = undefined;
-    if (killed !== null) return { result: this.#asked ? 'success' : 'signal', code: 'killed', status: killed.replace(/^SIG/, '') };
-    return { result: this.#asked || code === 0 ? 'success' : 'exit-code', code: 'exited', status: String(code ?? 0) };
+    if (killed !== null) return { result: this.#isRequested ? 'success' : 'signal', code: 'killed', status: killed.replace(/^SIG/, '') };
+    return { result: this.#isRequested || code === 0 ? 'success' : 'exit-code', code: 'exited', status: String(code ?? 0) };
   }
 }

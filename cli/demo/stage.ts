@@ -176,7 +176,7 @@ export function configMap(name: PayloadName): KubeObject {
 }
 
 /** Allocatable resources, so that a scheduler and DaemonSets can place pods. */
-const room = { cpu: '4', memory: '8Gi', 'ephemeral-storage': '20Gi', pods: '110' };
+const capacity = { cpu: '4', memory: '8Gi', 'ephemeral-storage': '20Gi', pods: '110' };
 
 export const node: KubeObject = {
   apiVersion: 'v1',
@@ -184,8 +184,8 @@ export const node: KubeObject = {
   metadata: { name: NODE },
   // As a kubelet would report it, for users of kubectl.
   status: {
-    capacity: room,
-    allocatable: room,
+    capacity: capacity,
+    allocatable: capacity,
     conditions: [{ type: 'Ready', status: 'True', reason: 'KubeletReady' }],
     nodeInfo: { kubeletVersion: KUBELET_VERSION },
   },

@@ -60,10 +60,10 @@ export function someOf(names: readonly string[], limit = MAX_NAMED): string {
 }
 
 /** Checks that use the same facts. */
-export interface Topic<Look> {
+export interface Topic<Inspector> {
   checks: readonly Pick<Check<never>, 'name' | 'wants'>[];
   /** Gathers the facts and decides the checks. If gathering fails, all checks of the topic are skipped. */
-  examine(look: Look, bounds: Bounds): Promise<Finding[]>;
+  examine(inspector: Inspector, bounds: Bounds): Promise<Finding[]>;
 }
 
 export interface Bounds {
@@ -75,22 +75,22 @@ export interface Bounds {
 }
 
 /** @param gather - does the I/O: reads the facts of the checks. Its signal aborts on timeout */
-export function topic<Look, Facts>(
+export function topic<Inspector, Facts>(
   checks: readonly Check<Facts>[],
-  gather: (look: Look, signal: AbortSignal) => Promise<Facts>,
-): Topic<Look> {
+  gather: (inspector: Inspector, signal: AbortSignal) => Promise<Facts>,
+): Topic<Inspector> {
   return {
     checks,
-    async examine(look, bounds) {
-      const facts = await withinTime(bounds, (signal) => gather(look, signal));
+    async examine(inspector, bounds) {
+      const facts = await withinTime(bounds, (signal) => gather(inspector, signal));
       return checks.map((check) => ({ check: check.name, ...('unseen' in facts ? skipped(facts.unseen) : decided(check, facts.seen)) }));
     },
   };
 }
 
 /** Runs all checks, in order; topics gather their facts concurrently. @throws the signal's reason */
-export async function examineAll<Look>(topics: readonly Topic<Look>[], look: Look, bounds: Bounds): Promise<Finding[]> {
-  const found = await Promise.all(topics.map((one) => one.examine(look, bounds)));
+export async function examineAll<Inspector>(topics: readonly Topic<Inspector>[], inspector: Inspector, bounds: Bounds): Promise<Finding[]> {
+  const found = await Promise.all(topics.map((one) => one.examine(inspector, bounds)));
   bounds.signal.throwIfAborted();
   return found.flat();
 }
@@ -124,9 +124,9 @@ async function withinTime<T>({ clock, signal, timeoutMs }: Bounds, work: (signal
 }
 
 /** Reads one fact; a failure makes this fact unavailable, but not the other facts of the topic. */
-export async function seen<T>(look: () => Promise<T>): Promise<Seen<T>> {
+export async function seen<T>(read: () => Promise<T>): Promise<Seen<T>> {
   try {
-    return { seen: await look() };
+    return { seen: await read() };
   } catch (error) {
     return { unseen: whyUnseen(error) };
   }

@@ -1,15 +1,15 @@
 import { examineAll, type Finding, type Result, seen, type Topic, topic } from './check.ts';
 import {
-  ClusterLook,
-  lookAtControllers,
-  lookAtCredentials as lookAtCaller,
-  lookAtDefinitions,
-  lookAtFleet,
-  lookAtHello,
-  lookAtRoles,
-} from './look/cluster.ts';
-import { accessOf as accessOrProblem } from './look/credentials.ts';
-import { NodeLook } from './look/node-look.ts';
+  ClusterInspector,
+  inspectControllers,
+  inspectUserCredentials,
+  inspectDefinitions,
+  inspectFleet,
+  inspectHello,
+  inspectRoles,
+} from './inspect/cluster.ts';
+import { accessOf as accessOrProblem } from './inspect/credentials.ts';
+import { NodeInspector } from './inspect/node-inspector.ts';
 import { agentFileFlag, nodeFlagsFor } from '../agent/flags.ts';
 import { nodeOptionsOrDefaults } from '../agent/node-options.ts';
 import { accessOf, kubeconfigPaths } from '../connect/connect.ts';
@@ -23,15 +23,15 @@ import type { Args } from '../args/args.ts';
 import { type Command, type Context, type Exit, fine, type Flag, wrong } from '../command.ts';
 import type { Millis } from '../../base/clock.ts';
 import { printable } from '../output/printable.ts';
-import { lookAtCommandLine, lookAtDropIns, lookAtHost, lookAtPorts, lookAtUnits } from './look/units.ts';
-import { lookAtDisk, lookAtPermissions, lookAtSettings, lookAtStore } from './look/files.ts';
-import { lookAtCredentials, lookAtServer } from './look/server.ts';
+import { inspectCommandLine, inspectDropIns, inspectHost, inspectPorts, inspectUnits } from './inspect/units.ts';
+import { inspectDisk, inspectPermissions, inspectSettings, inspectStore } from './inspect/files.ts';
+import { inspectCredentials, inspectServer } from './inspect/server.ts';
 import { commandLineChecks, hostChecks } from './node/command-line.ts';
 import { controllerChecks } from './cluster/controllers.ts';
 import { definitionChecks } from './cluster/definitions.ts';
 import { fleetChecks } from './cluster/fleet.ts';
 import { roleChecks } from './cluster/roles.ts';
-import { credentialChecks, nodeWords, personWords } from './node/credentials.ts';
+import { credentialChecks, nodeHints, userHints } from './node/credentials.ts';
 import { diskChecks, permissionChecks, settingsChecks, storeChecks } from './node/files.ts';
 import { portChecks } from './node/ports.ts';
 import { helloChecks, serverChecks } from './node/server.ts';
@@ -39,28 +39,28 @@ import { dropInChecks } from './node/drop-ins.ts';
 import { unitChecks } from './node/units.ts';
 
 /** Topics on a node, in the order of the report: topics that others depend on come first. */
-export const nodeTopics: readonly Topic<NodeLook>[] = [
-  topic(settingsChecks, lookAtSettings),
-  topic(unitChecks, lookAtUnits),
-  topic(dropInChecks, lookAtDropIns),
-  topic(commandLineChecks, lookAtCommandLine),
-  topic(hostChecks, lookAtHost),
-  topic(portChecks, lookAtPorts),
-  topic(diskChecks, lookAtDisk),
-  topic(permissionChecks, lookAtPermissions),
-  topic(storeChecks, lookAtStore),
-  topic(credentialChecks(nodeWords), lookAtCredentials),
-  topic(serverChecks, lookAtServer),
+export const nodeTopics: readonly Topic<NodeInspector>[] = [
+  topic(settingsChecks, inspectSettings),
+  topic(unitChecks, inspectUnits),
+  topic(dropInChecks, inspectDropIns),
+  topic(commandLineChecks, inspectCommandLine),
+  topic(hostChecks, inspectHost),
+  topic(portChecks, inspectPorts),
+  topic(diskChecks, inspectDisk),
+  topic(permissionChecks, inspectPermissions),
+  topic(storeChecks, inspectStore),
+  topic(credentialChecks(nodeHints), inspectCredentials),
+  topic(serverChecks, inspectServer),
 ];
 
 /** Topics of a cluster. */
-export const clusterTopics: readonly Topic<ClusterLook>[] = [
-  topic(credentialChecks(personWords), lookAtCaller),
-  topic(helloChecks, lookAtHello),
-  topic(definitionChecks, lookAtDefinitions),
-  topic(roleChecks, lookAtRoles),
-  topic(fleetChecks, lookAtFleet),
-  topic(controllerChecks, lookAtControllers),
+export const clusterTopics: readonly Topic<ClusterInspector>[] = [
+  topic(credentialChecks(userHints), inspectUserCredentials),
+  topic(helloChecks, inspectHello),
+  topic(definitionChecks, inspectDefinitions),
+  topic(roleChecks, inspectRoles),
+  topic(fleetChecks, inspectFleet),
+  topic(controllerChecks, inspectControllers),
 ];
 
 /** Maximum time for gathering the facts of one topic. */
@@ -97,7 +97,7 @@ export const doctor: Command = {
     if (args.on('cluster')) return ofCluster(context, args);
     const apart = clusterFlags.find(({ name }) => args.value(name) !== undefined);
     if (apart) throw new UsageError(`doctor: --${apart.name} requires --cluster; see dkc doctor --help`);
-    return report(context, args, nodeTopics, { look: await nodeLook(context, args), timeoutMs: NODE_MS, of: 'this node' });
+    return report(context, args, nodeTopics, { inspector: await nodeInspector(context, args), timeoutMs: NODE_MS, of: 'this node' });
   },
 };
 
@@ -108,30 +108,30 @@ function ofCluster(context: Context, args: Args): Promise<Exit> {
     const server = await serverFacts(client, context.signal);
     const access = await seen(() => accessOrProblem(() => accessOf(query, context.env)));
     const [kubeconfig = ''] = kubeconfigPaths(query, context.env);
-    const look = new ClusterLook(context, { client, server, kubeconfig, access });
-    return report(context, args, clusterTopics, { look, timeoutMs: CLUSTER_MS, of: 'this cluster' });
+    const inspector = new ClusterInspector(context, { client, server, kubeconfig, access });
+    return report(context, args, clusterTopics, { inspector, timeoutMs: CLUSTER_MS, of: 'this cluster' });
   });
 }
 
-async function report<Look>(
+async function report<Inspector>(
   context: Context,
   args: Args,
-  topics: readonly Topic<Look>[],
-  { look, timeoutMs, of }: { look: Look; timeoutMs: Millis; of: string },
+  topics: readonly Topic<Inspector>[],
+  { inspector, timeoutMs, of }: { inspector: Inspector; timeoutMs: Millis; of: string },
 ): Promise<Exit> {
   const { clock, signal } = context;
-  const findings = await examineAll(topics, look, { clock, signal, timeoutMs });
+  const findings = await examineAll(topics, inspector, { clock, signal, timeoutMs });
   const wants = new Map(topics.flatMap(({ checks }) => checks.map(({ name, wants }) => [name, wants] as const)));
   await show(context, args, { data: reportData(findings), people: (how) => reportText(findings, wants, how) });
   return exitOf(findings, of);
 }
 
 /** @throws UsageError for flags; doctor itself reports settings that cannot be read */
-async function nodeLook(context: Context, args: Args): Promise<NodeLook> {
+async function nodeInspector(context: Context, args: Args): Promise<NodeInspector> {
   const named = args.text(agentFileFlag.name);
   const settingsFile = named === undefined ? AGENT_CONFIG_FILE : context.path(named);
   const { options, problem } = await nodeOptionsOrDefaults(context, args);
-  return new NodeLook(context, options, { settingsFile, ...(problem === undefined ? {} : { settingsProblem: messageOf(problem) }) });
+  return new NodeInspector(context, options, { settingsFile, ...(problem === undefined ? {} : { settingsProblem: messageOf(problem) }) });
 }
 
 /** A line per check, then the remedies in the same order. @param wants - requirement by check, for -o wide */

@@ -12,7 +12,7 @@ import { formatFlag } from '../output/output.ts';
 import { fleetOf, noteMissingCarrier } from './carrier.ts';
 import { allFlag, chosenNodes, nodePositional, selectorFlag } from './node-names.ts';
 import { type Goal, goals } from './wait.ts';
-import { waitAndTell } from './tell-wait.ts';
+import { waitAndReport } from './report-wait.ts';
 import { showAssignments, writeAll } from './write-assignments.ts';
 import type { Client } from '../../kube/client/client.ts';
 import type { Args } from '../args/args.ts';
@@ -97,7 +97,7 @@ With --wait, exits with 0 when every node trusts it: the kubelet was healthy for
       if (dryRun) context.stderr.write('dkc: note: dry run, nothing was changed\n');
       if (goal === undefined) return fine;
       const wanted = { wanted: source, goal, ...(found ? { version: found } : {}) };
-      return waitAndTell(context, { client, fleet }, wanted, before, args.ms('timeout') ?? TIMEOUT_MS[goal]);
+      return waitAndReport(context, { client, fleet }, wanted, before, args.ms('timeout') ?? TIMEOUT_MS[goal]);
     });
   },
 };
@@ -131,7 +131,7 @@ With --wait, exits with 0 when every node runs its local configuration, and with
       noteMissingCarrier(context, args, fleet);
       if (dryRun) context.stderr.write('dkc: note: dry run, nothing was changed\n');
       if (!args.on('wait')) return fine;
-      return waitAndTell(context, { client, fleet }, { wanted: null, goal: 'active' }, before, args.ms('timeout') ?? TIMEOUT_MS.active);
+      return waitAndReport(context, { client, fleet }, { wanted: null, goal: 'active' }, before, args.ms('timeout') ?? TIMEOUT_MS.active);
     });
   },
 };

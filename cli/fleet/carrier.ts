@@ -7,7 +7,7 @@ import { type FleetNode, newNodeConfig, ownerPatch, sameSpec } from '../../contr
 import { type Client, listPages } from '../../kube/client/client.ts';
 import { fleetNode, keptOfConfig, wantedOf } from '../../controllers/fleet/read-fleet-node.ts';
 import { factsText, NoCarrierError, serverFacts, type ServerFacts } from '../../controllers/fleet/server-facts.ts';
-import { type AskTrouble, watchNodes } from './watch-nodes.ts';
+import { type WatchProblem, watchNodes } from './watch-nodes.ts';
 import type { Clock } from '../../base/clock.ts';
 import type { Log } from '../../base/log.ts';
 import type { Random } from '../../base/random.ts';
@@ -38,7 +38,7 @@ export interface FleetCarrier {
     nodes: Watched,
     onSeen: (name: string, seen: FleetNode | undefined) => void,
     signal: AbortSignal,
-    onStart?: (trouble: AskTrouble) => void,
+    onStart?: (trouble: WatchProblem) => void,
   ): Promise<void>;
 }
 

@@ -2,7 +2,7 @@ import { sameSource, sourceText, type PayloadRef, type SpecSource } from '../../
 import { sameSpec, fleetState, isVerdict, type FleetNode } from '../../controllers/fleet/fleet-node.ts';
 import type { Millis, Clock } from '../../base/clock.ts';
 import type { FleetCarrier } from './carrier.ts';
-import type { AskTrouble } from './watch-nodes.ts';
+import type { WatchProblem } from './watch-nodes.ts';
 
 /** An error counts as final when neither it nor `assigned` has changed for this long: by then an agent has seen the assignment and started to apply it. */
 const GRACE: Millis = 15_000;
@@ -17,7 +17,7 @@ export interface Wait extends Wanted {
   /** Called when a node has settled or failed. */
   onEnd(node: string, end: Settling, afterMs: Millis): void;
   /** Called before the first report, with a function that returns the current problem of the watches. */
-  onStart?: (trouble: AskTrouble) => void;
+  onStart?: (trouble: WatchProblem) => void;
 }
 
 interface Followed {
@@ -45,7 +45,7 @@ export async function waitForNodes(
   const over = new AbortController();
   const stop = AbortSignal.any([over.signal, signal]);
   /** @returns whether the node's state has changed */
-  const look = (name: string, one: Followed): boolean => {
+  const check = (name: string, one: Followed): boolean => {
     const state = states.get(name);
     if (!one.seen || state?.at !== 'waiting' || stop.aborted) return false;
     const now = settling(wait, one.before, one.seen.node, clock.monotonic() - one.movedAt >= GRACE);
@@ -64,12 +64,12 @@ export async function waitForNodes(
     // Once the previous error is cleared, the same text counts as a new error.
     if (node?.error === null) one.before = { ...one.before, error: null };
     one.seen = { node };
-    if (look(name, one)) wait.onProgress(states);
+    if (check(name, one)) wait.onProgress(states);
   };
   const tick = async (): Promise<void> => {
     while (!stop.aborted) {
       await clock.sleep(Math.min(TICK, Math.max(wait.timeoutMs - (clock.monotonic() - from), 0)), stop);
-      for (const [name, one] of followed) look(name, one);
+      for (const [name, one] of followed) check(name, one);
       wait.onProgress(states);
       if (clock.monotonic() - from >= wait.timeoutMs) over.abort();
     }

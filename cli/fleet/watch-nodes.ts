@@ -19,7 +19,7 @@ type Deps = Omit<ReflectorOptions, 'resource' | 'client' | 'selection'> & { clie
 type Serves = Pick<ServerFacts, 'servesNodeConfigs' | 'hasConfigSource'>;
 
 /** The current problem of a watch, which makes reported states outdated; undefined: no problem. */
-export type AskTrouble = () => Problem | undefined;
+export type WatchProblem = () => Problem | undefined;
 
 /**
  * Reports nodes and their changes until the signal aborts. Failures of the server are logged and retried.
@@ -32,7 +32,7 @@ export async function watchNodes(
   watched: Watched,
   onSeen: OnSeen,
   signal: AbortSignal,
-  onStart: (trouble: AskTrouble) => void = () => {},
+  onStart: (problem: WatchProblem) => void = () => {},
 ): Promise<void> {
   const outage = new Outage(deps.clock, deps.log, '');
   const reflectors: Reflector<KubeObject>[] = [];

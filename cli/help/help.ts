@@ -30,7 +30,7 @@ export function helpText(
 /** Formats `flags` with the indentation that both lists need: help prints them one below the other. */
 function rows(flags: readonly Flag[], beside: readonly Flag[]): [string, string][] {
   const lettered = [...flags, ...beside].some((flag) => flag.alias !== undefined);
-  return flags.map((flag) => [flagWords(flag, lettered), flagDescription(flag)]);
+  return flags.map((flag) => [flagSyntax(flag, lettered), flagDescription(flag)]);
 }
 
 export function usageLine(name: string, command: Command): string {
@@ -41,7 +41,7 @@ export function usageLine(name: string, command: Command): string {
   return ['dkc', name, ...words, '[flags]'].join(' ');
 }
 
-export function flagWords({ name, alias, type, value, implied }: Flag, lettered: boolean): string {
+export function flagSyntax({ name, alias, type, value, implied }: Flag, lettered: boolean): string {
   const letter = alias === undefined ? (lettered ? '    ' : '') : `-${alias}, `;
   const wants =
     type === 'boolean' || type === 'count' ? '' : `=${value ?? (type === 'string' ? 'TEXT' : type === 'number' ? 'N' : 'TIME')}`;
@@ -111,11 +111,11 @@ export function programName(env: Readonly<Record<string, string | undefined>>, s
   return /^kubectl-dkc(?:\.[cm]?js)?$/.test(called) ? 'kubectl dkc' : 'dkc';
 }
 
-/** Replaces `dkc COMMAND` in a text by what the user has to type. @param words - first words of commands, and `help` */
-export function spokenAs(program: Program, words: ReadonlySet<string>, text: string): string {
+/** Replaces `dkc COMMAND` in a text by what the user has to type. @param firstWords - first words of commands, and `help` */
+export function asTyped(program: Program, firstWords: ReadonlySet<string>, text: string): string {
   if (program === 'dkc') return text;
   return text.replace(/(?<![\w./-])dkc (?=(\S+))/g, (found, next: string) =>
-    words.has(next.replace(/[^A-Za-z_-].*$/, '')) ? `${program} ` : found,
+    firstWords.has(next.replace(/[^A-Za-z_-].*$/, '')) ? `${program} ` : found,
   );
 }
 

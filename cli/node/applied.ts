@@ -39,10 +39,10 @@ function elsewhereSince(now: Peek, before: Peek, arrival: Arrival): string | und
  * A choice that is unchanged for this long is the agent's response to the change. If the agent had read the store before the change, another choice
  * follows at once, since the agent reads the store again after its restart. In ms.
  */
-const STANDS_MS: Millis = 5_000;
+const STABLE_MS: Millis = 5_000;
 
 /** Polling interval: other processes write the files, which are small. */
-const LOOK_EVERY: Millis = 250;
+const POLL_MS: Millis = 250;
 
 /**
  * With --wait: waits until the node uses the expected config.
@@ -65,7 +65,7 @@ export async function applied(context: Context, args: Args, node: NodeSide, arri
       const now = clock.monotonic();
       const at = elsewhereSince(seen, before, arrival);
       if (at !== elsewhere?.at) elsewhere = at === undefined ? undefined : { at, since: now };
-      if (elsewhere !== undefined && now - elsewhere.since >= STANDS_MS)
+      if (elsewhere !== undefined && now - elsewhere.since >= STABLE_MS)
         return wrong(`this node did not stay on ${place}: it uses ${describePeek(seen)}; see Error and Next of dkc status`);
       // A missing agent is an error only on timeout: the agent is down for a moment while systemd restarts it.
       const waited = now - began;
@@ -75,7 +75,7 @@ export async function applied(context: Context, args: Args, node: NodeSide, arri
         return wrong(`timed out after ${time} waiting for this node to use ${place}: it uses ${describePeek(seen)}${agent}`);
       }
       line.draw(`waiting for the agent to use ${place}; now ${describePeek(seen)}`);
-      await clock.sleep(LOOK_EVERY, signal).catch(() => undefined); // the loop checks the signal
+      await clock.sleep(POLL_MS, signal).catch(() => undefined); // the loop checks the signal
     }
   } finally {
     line.clear();

@@ -45,9 +45,9 @@ export const checkpointsDiff: Command = {
     const [foundA, foundB] = [resolveRef(refA, facts), resolveRef(refB, facts)];
     // Relative paths resolve to the directory of a checkpoint, but a different directory is not a change by the author.
     const placed = foundA.at !== foundB.at;
-    const look = { context, node, facts, key: args.text('key'), placed };
-    const a = await readSide(refA, foundA, look);
-    const b = await readSide(refB, foundB, look);
+    const from = { context, node, facts, key: args.text('key'), placed };
+    const a = await readSide(refA, foundA, from);
+    const b = await readSide(refB, foundB, from);
     if ('why' in a) return wrong(a.why);
     if ('why' in b) return wrong(b.why);
     const { version, note } = await kubeletOf(context, node.options);
@@ -88,7 +88,7 @@ const columns = (a: string, b: string): Column<Difference>[] => [
   { title: b, value: ({ to }) => valueText(to, true) },
 ];
 
-interface Look {
+interface SideContext {
   context: Context;
   node: NodeSide;
   facts: AdminFacts;
@@ -96,31 +96,31 @@ interface Look {
   placed: boolean;
 }
 
-async function readSide(asked: string, found: ReturnType<typeof resolveRef>, look: Look): Promise<Side | { why: string }> {
-  const { context, node, facts, placed } = look;
-  if (found.at === 'local') return localSide(context, node.options.localConfig, asked, placed);
+async function readSide(ref: string, found: ReturnType<typeof resolveRef>, from: SideContext): Promise<Side | { why: string }> {
+  const { context, node, facts, placed } = from;
+  if (found.at === 'local') return localSide(context, node.options.localConfig, ref, placed);
   const state = await node.store.load(found.ref);
   if (state.at === 'missing')
-    throw new ActionError('compare', asked, { hint: 'its checkpoint is not in the store; see dkc checkpoints verify' });
-  if (state.at === 'damaged') return { why: `checkpoint ${asked} is damaged: ${state.path}: ${state.problem}` };
+    throw new ActionError('compare', ref, { hint: 'its checkpoint is not in the store; see dkc checkpoints verify' });
+  if (state.at === 'damaged') return { why: `checkpoint ${ref} is damaged: ${state.path}: ${state.problem}` };
   const entry = facts.entries.find((one) => samePayload(one.ref, found.ref));
-  const key = look.key ?? found.key ?? found.source?.kubeletConfigKey ?? (entry ? keyOf(entry, facts) : '');
+  const key = from.key ?? found.key ?? found.source?.kubeletConfigKey ?? (entry ? keyOf(entry, facts) : '');
   const { files } = state.checkpoint.payload;
   if (key === '')
     throw new UsageError(
-      `cannot tell which key of ${asked} holds the kubelet configuration; set --key to one of ${[...files.keys()].join(', ')}`,
+      `cannot tell which key of ${ref} holds the kubelet configuration; set --key to one of ${[...files.keys()].join(', ')}`,
     );
-  return { title: asked, files, kubeletConfigKey: key, ...(placed ? { dir: node.paths.checkpoint(found.ref) } : {}) };
+  return { title: ref, files, kubeletConfigKey: key, ...(placed ? { dir: node.paths.checkpoint(found.ref) } : {}) };
 }
 
 /** Without a local config the node uses the defaults. */
-async function localSide(context: Context, path: string, asked: string, placed: boolean): Promise<Side> {
+async function localSide(context: Context, path: string, ref: string, placed: boolean): Promise<Side> {
   const key = 'local config';
   const bytes = await context.disk.readLinked(path).catch((cause: unknown) => {
     if (errorCode(cause) === 'ENOENT') return new TextEncoder().encode(JSON.stringify(minimalConfig));
     throw new ActionError('read', path, { hint: 'it must be a readable file; run this as root', cause });
   });
-  return { title: `${asked} (local)`, files: new Map([[key, bytes]]), kubeletConfigKey: key, ...(placed ? { dir: dirname(path) } : {}) };
+  return { title: `${ref} (local)`, files: new Map([[key, bytes]]), kubeletConfigKey: key, ...(placed ? { dir: dirname(path) } : {}) };
 }
 
 /** Unified diffs of the files that differ. */

@@ -181,12 +181,12 @@ function localProblems({ local, active }: AdminFacts): Problem[] {
 
 /** Assigned and last-known-good configs that boot would reject because of a missing signature. */
 async function unsignedProblems({ disk }: Context, { options, store, paths }: NodeSide, facts: AdminFacts): Promise<Problem[]> {
-  const ask = await signersOf(options, disk, store);
-  if (ask === 'none' || ask === 'unknown') return [];
+  const verify = await signersOf(options, disk, store);
+  if (verify === 'none' || verify === 'unknown') return [];
   const [assigned, trusted] = [recorded(facts.assigned), recorded(facts.lastKnownGood)];
   const problems: Problem[] = [];
   for (const source of sameSource(assigned, trusted) ? [assigned] : [assigned, trusted]) {
-    const found = await ask(source);
+    const found = await verify(source);
     if (source !== null && found?.ok === false) problems.push({ path: paths.file(source, SIGNATURE_KEY), problem: found.finding.message });
   }
   return problems;

@@ -43,13 +43,13 @@ export const drill: Command = {
     // Checked first: a live drill restarts the kubelet twice before it prints anything.
     if (formatOf(args) === 'name') throw new UsageError('drill: -o name: a drill has no names; use -o json');
     const node = await nodeSide(context, args);
-    if (!args.on('live')) return await rehearse(context, args, node);
+    if (!args.on('live')) return await simulate(context, args, node);
     const report = await liveDrillHere(context, args, node);
     return 'code' in report ? report : await showReport(context, args, report);
   },
 };
 
-async function rehearse(context: Context, args: Args, node: NodeSide): Promise<Exit> {
+async function simulate(context: Context, args: Args, node: NodeSide): Promise<Exit> {
   const { options } = node;
   const { disk, clock, signal } = context;
   // Boot logs the damage that the drill itself causes: shown only with -v.

@@ -69,10 +69,10 @@ export async function nodeSide(context: Context, args: Args): Promise<NodeSide> 
  * @param known - additional checkpoints that are not in the store
  * @throws UsageError if it matches several, ActionError if it matches none
  */
-export function resolveRef(asked: string, facts: AdminFacts, known: readonly KnownRef[] = []): Extract<Found, { at: 'found' | 'local' }> {
-  const found = findRef(asked, facts, known);
-  if (found.at === 'ambiguous') throw new UsageError(`REF ${asked}: ${found.why}`);
-  if (found.at === 'none') throw new ActionError('find', `checkpoint ${JSON.stringify(asked)}`, { hint: found.why });
+export function resolveRef(ref: string, facts: AdminFacts, known: readonly KnownRef[] = []): Extract<Found, { at: 'found' | 'local' }> {
+  const found = findRef(ref, facts, known);
+  if (found.at === 'ambiguous') throw new UsageError(`REF ${ref}: ${found.why}`);
+  if (found.at === 'none') throw new ActionError('find', `checkpoint ${JSON.stringify(ref)}`, { hint: found.why });
   return found;
 }
 

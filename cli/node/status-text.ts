@@ -14,7 +14,7 @@ import type { Millis } from '../../base/clock.ts';
 import { printable } from '../output/printable.ts';
 import type { Paint, People } from '../output/output.ts';
 
-const standingText: Readonly<Record<AgentState, string>> = {
+const stateText: Readonly<Record<AgentState, string>> = {
   local: 'local config, nothing assigned',
   trusted: 'assigned config, trusted',
   trial: 'assigned config, on trial',
@@ -37,11 +37,11 @@ const MAX_EVIDENCE = 3;
 export function statusText(status: StatusView, facts: AdminFacts, vitals: Vitals, now: Millis, how: People): string {
   const { paint } = how;
   const active = viewActive(facts);
-  const standing = agentStateOf(facts);
+  const state = agentStateOf(facts);
   const wide = how.wide;
   const lines: [string, string][] = [
     ['Node', paint.bold(printable(status.node))],
-    ['State', paintOf(standing, paint)(standingText[standing])],
+    ['State', paintOf(state, paint)(stateText[state])],
     ...(isStoreInaccessible(facts) && active.from === 'changed' ? outdated : runningLines(status, active, now, wide)),
     ...signedLine(status, paint),
     ['Assigned', recordText(facts.assigned, status.active, wide)],
@@ -67,9 +67,9 @@ export function statusText(status: StatusView, facts: AdminFacts, vitals: Vitals
   return `${blocks.filter((block) => block !== '').join('\n\n')}\n`;
 }
 
-function paintOf(standing: AgentState, paint: Paint): (text: string) => string {
-  if (standing === 'local' || standing === 'trusted') return paint.green;
-  return standing === 'trial' || standing === 'running' || standing === 'pending' ? paint.yellow : paint.red;
+function paintOf(state: AgentState, paint: Paint): (text: string) => string {
+  if (state === 'local' || state === 'trusted') return paint.green;
+  return state === 'trial' || state === 'running' || state === 'pending' ? paint.yellow : paint.red;
 }
 
 /** Upstream's error texts refer to the kubelet's log; the details are in the agent's log. */

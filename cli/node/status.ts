@@ -49,12 +49,12 @@ export const status: Command = {
 
 /** Prints the status; also the last output of `rollback` and `retry`. @returns the facts that it shows */
 export async function showStatus(context: Context, args: Args, node: NodeSide): Promise<AdminFacts> {
-  const { view, facts, vitals } = await lookAt(context, args, node);
+  const { view, facts, vitals } = await readStatus(context, args, node);
   await show(context, args, { data: view, people: (how) => statusText(view, facts, vitals, context.clock.now(), how) });
   return facts;
 }
 
-interface Look {
+interface NodeStatus {
   view: StatusView;
   facts: AdminFacts;
   vitals: Vitals;
@@ -64,7 +64,7 @@ interface Look {
 async function followStatus(context: Context, args: Args, node: NodeSide): Promise<never> {
   const { clock, signal, stdout } = context;
   for (let last = ''; ;) {
-    const { view, facts, vitals } = await lookAt(context, args, node);
+    const { view, facts, vitals } = await readStatus(context, args, node);
     signal.throwIfAborted();
     const now = JSON.stringify({ ...view, trial: view.trial && view.trial.assignedAt, vitals });
     if (now !== last) {
@@ -76,11 +76,14 @@ async function followStatus(context: Context, args: Args, node: NodeSide): Promi
   }
 }
 
-async function lookAt(context: Context, args: Args, node: NodeSide): Promise<Look> {
+async function readStatus(context: Context, args: Args, node: NodeSide): Promise<NodeStatus> {
   const { nodeName, kubeletUnit, trialDuration, kubeconfig } = node.options;
   // Only with the flag: with just the agent's kubeconfig the command must not wait for the network.
   const asked = (args.text('kubeconfig') ?? '') !== '' ? kubeconfig : undefined;
-  const [vitals, api] = await Promise.all([vitalsOf(context, node), asked === undefined ? undefined : askApi(context, asked, nodeName)]);
+  const [vitals, api] = await Promise.all([
+    vitalsOf(context, node),
+    asked === undefined ? undefined : readApiView(context, asked, nodeName),
+  ]);
   const facts = await node.observe({ needsLocal: true });
   const signedBy = await signerOf(context, node, facts);
   const query = { node: nodeName, kubeletUnit, needMs: trialDuration, vitals, ...(signedBy === undefined ? {} : { signedBy }) };
@@ -89,14 +92,14 @@ async function lookAt(context: Context, args: Args, node: NodeSide): Promise<Loo
 
 /** Signer of the active config; null: unsigned; undefined: the policy requires no signatures, or cannot be read. */
 async function signerOf({ disk }: Context, { options, store }: NodeSide, facts: AdminFacts): Promise<string | null | undefined> {
-  const ask = await signersOf(options, disk, store);
-  if (ask === 'none' || ask === 'unknown') return undefined;
-  const found = await ask(viewActive(facts).source);
+  const verify = await signersOf(options, disk, store);
+  if (verify === 'none' || verify === 'unknown') return undefined;
+  const found = await verify(viewActive(facts).source);
   return found?.ok === true ? found.signer.name : null;
 }
 
 /** A concurrent `dkc status` holds the lock for less than this, in ms. */
-const LOOK_MS = 100;
+const LOCK_WAIT_MS = 100;
 
 /** Whether agent and kubelet of this node are alive. Never throws, and takes at most a second, the timeout of the kubelet's probe. */
 async function vitalsOf(context: Context, node: NodeSide): Promise<Vitals> {
@@ -112,7 +115,7 @@ export async function agentRuns({ locks, disk }: Context, { paths }: NodeSide): 
   // Taking a lock creates its file, and status must not create files.
   if (!(await disk.stat(paths.agentLock))) return false;
   try {
-    const lock = await locks.take(paths.agentLock, LOOK_MS);
+    const lock = await locks.take(paths.agentLock, LOCK_WAIT_MS);
     await lock.release();
     return false;
   } catch (error) {
@@ -142,7 +145,7 @@ const MAX_WAIT_MS = 5000;
  * The API server's view of this node, from its NodeConfig or else its Node, or why the request failed: never an error, since the facts on disk do not
  * need it.
  */
-async function askApi(context: Context, kubeconfig: string, node: string): Promise<ApiView | string> {
+async function readApiView(context: Context, kubeconfig: string, node: string): Promise<ApiView | string> {
   try {
     const client = await context.connect({ kubeconfig });
     try {

@@ -18,14 +18,14 @@ const reviews: Resource = {
 type Review = KubeObject & { status?: { allowed?: boolean } };
 
 /** Interval of checks while rights are missing. */
-const AGAIN_MS: Millis = 5_000;
+const RETRY_MS: Millis = 5_000;
 
 export interface CheckRightsOptions {
   client: Pick<Client, 'create'>;
   clock: Clock;
   log: Log;
   /** @default 5 s */
-  againMs?: Millis;
+  retryMs?: Millis;
 }
 
 /**
@@ -45,16 +45,16 @@ export class RightsCheck {
   /** Fails while a vital right is known to be missing. */
   readonly check: Check = {
     name: 'rights',
-    problem: () => (this.#missing.some(({ vital }) => vital) ? this.#words() : undefined),
-    detail: () => this.#words(),
+    problem: () => (this.#missing.some(({ vital }) => vital) ? this.#describe() : undefined),
+    detail: () => this.#describe(),
   };
 
   /** Checks until all rights are granted, or the signal aborts. Does not throw. */
   async run(signal: AbortSignal): Promise<void> {
-    const { clock, log, againMs = AGAIN_MS } = this.#options;
+    const { clock, log, retryMs = RETRY_MS } = this.#options;
     while (!signal.aborted) {
       try {
-        this.#learn(await missingRights(this.#options.client, this.#rights, signal));
+        this.#update(await missingRights(this.#options.client, this.#rights, signal));
         if (this.#missing.length === 0) return;
       } catch (error) {
         if (signal.aborted) return;
@@ -62,11 +62,11 @@ export class RightsCheck {
         // Some servers do not serve these reviews, or forbid them.
         if (isForbidden(error) || isNotFound(error)) return;
       }
-      await clock.sleep(againMs, signal).catch(() => {});
+      await clock.sleep(retryMs, signal).catch(() => {});
     }
   }
 
-  #learn(missing: readonly Right[]): void {
+  #update(missing: readonly Right[]): void {
     const { log } = this.#options;
     const before = rightsText(this.#missing);
     this.#missing = missing;
@@ -76,7 +76,7 @@ export class RightsCheck {
     else log.warn('missing rights', { missing: now, vital: missing.some(({ vital }) => vital) });
   }
 
-  #words(): string {
+  #describe(): string {
     return this.#missing.length === 0 ? 'no missing rights found' : `missing: ${rightsText(this.#missing)}`;
   }
 }

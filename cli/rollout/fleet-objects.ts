@@ -6,7 +6,7 @@ import { type KubeObject, nodes, type Resource } from '../../kube/api/object.ts'
 import { Outage } from '../../kube/cache/failure-log.ts';
 import { nameSelector } from '../../kube/api/selector.ts';
 import { Reflector, type ReflectorOptions, type Sink } from '../../kube/cache/reflector.ts';
-import { type AskTrouble, whileAllowed } from '../fleet/watch-nodes.ts';
+import { type WatchProblem, whileAllowed } from '../fleet/watch-nodes.ts';
 import { type Client, listPages } from '../../kube/client/client.ts';
 
 /** Objects for the view of a rollout. */
@@ -52,7 +52,7 @@ function keptOfNode({ apiVersion, kind, metadata, ...rest }: KubeObject): KubeOb
 type Deps = Omit<ReflectorOptions, 'resource' | 'client' | 'selection'> & { client: Pick<Client, 'listEach' | 'raw' | 'watch'> };
 
 /** Called before the first report, with a function that returns the current problem of the watches. */
-type OnStart = (trouble: AskTrouble) => void;
+type OnStart = (trouble: WatchProblem) => void;
 
 /**
  * Reports one rollout and its changes (undefined: it was deleted) until the signal aborts. Failures of the server are logged and retried.

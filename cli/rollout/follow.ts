@@ -7,8 +7,8 @@ import { UsageError } from '../failure.ts';
 import { span } from '../node/spoken.ts';
 import { formatOf, peopleFor } from '../output/output.ts';
 import { printable, jsonText, withoutManagedFields } from '../output/printable.ts';
-import { blindText } from '../fleet/tell-wait.ts';
-import type { AskTrouble } from '../fleet/watch-nodes.ts';
+import { blindText } from '../fleet/report-wait.ts';
+import type { WatchProblem } from '../fleet/watch-nodes.ts';
 import { watchFleetObjects, watchRollout } from './fleet-objects.ts';
 import { stepOf, treeText } from './status-text.ts';
 import { RUN_CONTROLLER } from '../../deploy/deployments.ts';
@@ -44,9 +44,9 @@ export async function follow(context: Context, args: Args, client: Client, name:
   };
   const timeoutMs = args.ms('timeout') ?? 0;
   let last: NodeConfigRollout | undefined;
-  let trouble: AskTrouble = () => undefined;
-  const onStart = (ask: AskTrouble): void => void (trouble = ask);
-  const timeText = (): string => `rollout ${name}: timed out after ${span(timeoutMs)}${last?.status?.phase === undefined ? '' : ` in phase ${last.status.phase}: ${last.status.message ?? ''}`}${blindText(trouble())}`; // prettier-ignore
+  let watchProblem: WatchProblem = () => undefined;
+  const onStart = (problem: WatchProblem): void => void (watchProblem = problem);
+  const timeText = (): string => `rollout ${name}: timed out after ${span(timeoutMs)}${last?.status?.phase === undefined ? '' : ` in phase ${last.status.phase}: ${last.status.message ?? ''}`}${blindText(watchProblem())}`; // prettier-ignore
   const stops = [
     ...(timeoutMs > 0 ? [clock.after(timeoutMs, () => finish(wrong(timeText())))] : []),
     clock.after(UNSEEN_MS, () => {
@@ -92,7 +92,7 @@ export function exitOf(rollout: Readonly<NodeConfigRollout>): Exit | undefined {
 interface Follower {
   /** Called with each state; undefined: the rollout was deleted. */
   seen: (rollout: NodeConfigRollout | undefined) => void;
-  onStart: (trouble: AskTrouble) => void;
+  onStart: (watchProblem: WatchProblem) => void;
 }
 
 async function drawTree(

@@ -40,7 +40,7 @@ function since({ status }: Pod): string {
 }
 
 /** In addition to the decision: the pod's nomination, its volumes being bound, reservations, and its state in the queue. Pure. */
-export function explainStanding(facts: Pick<PodFacts, 'pod' | 'config' | 'running' | 'claims' | 'volumes'>): Explained[] {
+export function explainFacts(facts: Pick<PodFacts, 'pod' | 'config' | 'running' | 'claims' | 'volumes'>): Explained[] {
   const { pod, config, running } = facts;
   const object = nameOf(pod);
   const nominated = pod.status?.nominatedNodeName ?? '';
@@ -58,7 +58,7 @@ export function explainStanding(facts: Pick<PodFacts, 'pod' | 'config' | 'runnin
     if (config.reservation.enabled) lines.push({ object, reason: 'kept-room-unknown', detail });
     return lines;
   }
-  return [...lines, ...rooms(pod, running), ...inQueue(object, running)];
+  return [...lines, ...reservationRows(pod, running), ...inQueue(object, running)];
 }
 
 /** Claims of the pod that wait for a volume on this node. */
@@ -73,7 +73,7 @@ function claimsBeingBound({ pod, claims, volumes }: Pick<PodFacts, 'pod' | 'clai
 }
 
 /** Reservations that this pod must respect, and its own. */
-function rooms({ metadata, spec }: Pod, { rooms: kept }: RunningFacts): Explained[] {
+function reservationRows({ metadata, spec }: Pod, { reservations: kept }: RunningFacts): Explained[] {
   const isOwn = (room: ReservationView): boolean => room.namespace === metadata.namespace && room.name === metadata.name;
   const priority = spec?.priority ?? 0;
   return kept

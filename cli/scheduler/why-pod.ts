@@ -1,5 +1,5 @@
 import { connectFlags, namespaceFlag, withClient } from '../connect/flags.ts';
-import { explainSettled, explainStanding } from './explain-pod.ts';
+import { explainSettled, explainFacts } from './explain-pod.ts';
 import {
   csiDrivers,
   csiNodes,
@@ -77,11 +77,11 @@ Rights: get and list pods; for a pending pod also list nodes, namespaces, servic
       if (settled !== undefined) return [settled];
       const [cluster, running, explain] = await Promise.all([
         readCluster(client, signal),
-        address === '' ? undefined : askScheduler(address, ref, signal),
+        address === '' ? undefined : readScheduler(address, ref, signal),
         load(),
       ]);
       const facts = { ...cluster, pod, config, running, now: context.clock.now() };
-      return [...explain(facts), ...explainStanding(facts)];
+      return [...explain(facts), ...explainFacts(facts)];
     });
     await showExplained(context, args, found, {
       title: 'OBJECT',
@@ -111,17 +111,21 @@ const PATIENCE_MS = 5_000;
  * @param address - `HOST:PORT` or a URL, of a process that was started with `--debug`
  * @throws {ActionError} if the request fails
  */
-async function askScheduler(address: string, { namespace, name }: NamedRef, signal: AbortSignal): Promise<RunningFacts> {
+async function readScheduler(address: string, { namespace, name }: NamedRef, signal: AbortSignal): Promise<RunningFacts> {
   const url = address.includes('://') ? address : `http://${address}`;
   if (!URL.canParse(url))
     throw new UsageError(`why pod: --debug-address must be HOST:PORT, such as 127.0.0.1:10462; see dkc why pod --help`);
-  const [rooms, queue] = await Promise.all([
+  const [reservations, queue] = await Promise.all([
     read<ReservationView[]>(url, 'reservations', signal),
     read<PendingDump>(url, 'scheduler-queue', signal),
   ]);
   const { pools, inFlight, pods } = queue;
   const all = Object.values(pools).reduce((sum, size) => sum + size, inFlight);
-  return { rooms, pending: pods.find((pod) => pod.namespace === namespace && pod.name === name), unlisted: Math.max(0, all - pods.length) };
+  return {
+    reservations,
+    pending: pods.find((pod) => pod.namespace === namespace && pod.name === name),
+    unlisted: Math.max(0, all - pods.length),
+  };
 }
 
 async function read<T>(url: string, dump: string, signal: AbortSignal): Promise<T> {

@@ -1,4 +1,4 @@
-import { flagDescription, flagWords, usageLine } from '../../cli/help/help.ts';
+import { flagDescription, flagSyntax, usageLine } from '../../cli/help/help.ts';
 import type { Command, Flag } from '../../cli/command.ts';
 import type { Entry } from '../../cli/commands.ts';
 
@@ -37,7 +37,7 @@ export function commandPage(
   about: About,
 ): [string, string] {
   const listed = flags.filter(({ hidden }) => hidden !== true);
-  const rows = (of: readonly Flag[]): string => items(of.map((flag) => [flagWords(flag, false), flagDescription(flag)]));
+  const rows = (of: readonly Flag[]): string => items(of.map((flag) => [flagSyntax(flag, false), flagDescription(flag)]));
   const paragraphs = command.describe.split('\n\n').map((text) => `${roff(text.replaceAll('\n', ' '))}\n`);
   const others = ['dkc', ...below.map(({ name }) => pageName(name))].map((name) => `.BR ${roff(name)} (1)`);
   const text = [

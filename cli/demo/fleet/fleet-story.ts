@@ -5,23 +5,23 @@ import { configMaps } from '../../../kube/api/object.ts';
 import { progress, type Progress as Line } from '../../output/printable.ts';
 import { configMap, KEY, NAMESPACE } from '../stage.ts';
 import { type Context, type Exit, fine, wrong } from '../../command.ts';
-import { aliasLine, Teller } from '../teller.ts';
+import { aliasLine, Narrator } from '../narrator.ts';
 import { buildFleet, type FleetStage, ROLLOUT } from './fleet-stage.ts';
 import { once } from 'node:events';
 
 /** `dkc demo --nodes=N`. @param keep - keeps everything running until Ctrl-C, as on a terminal @returns the exit code */
 export async function fleetDemo(context: Context, count: number, keep: boolean): Promise<Exit> {
-  const teller = new Teller(context);
+  const narrator = new Narrator(context);
   await using stage = await buildFleet(context, count);
   try {
-    await tellFleet(context, stage, teller);
+    await fleetStory(context, stage, narrator);
   } catch (error) {
     context.signal.throwIfAborted();
     const { status } = stage.rollout.last ?? {};
     if (status?.message !== undefined) context.stderr.write(`NodeConfigRollout ${ROLLOUT}: ${status.phase}: ${status.message}\n`);
     return wrong(`the demo failed: ${describeError(error)}`);
   }
-  context.stdout.write(`\nDone in ${teller.seconds} s.\n`);
+  context.stdout.write(`\nDone in ${narrator.seconds} s.\n`);
   if (!keep && !context.stdout.isTTY) return fine;
   context.stdout.write(`
 Everything stays up until Ctrl-C. The fleet page: ${stage.pageUrl}
@@ -54,7 +54,7 @@ const spec: RolloutSpec = {
 };
 
 /** Rolls out a good configuration to a fleet, then a bad one that is rolled back. @throws as soon as a step does not happen as described */
-async function tellFleet(context: Context, stage: FleetStage, teller: Teller): Promise<void> {
+async function fleetStory(context: Context, stage: FleetStage, narrator: Narrator): Promise<void> {
   const { client, fleet, record, rollout } = stage;
   const { signal } = context;
   const count = fleet.nodes.length;
@@ -68,53 +68,53 @@ async function tellFleet(context: Context, stage: FleetStage, teller: Teller): P
     throw new ActionError('observe', what, { hint: `the rollout is ${status.phase}: ${status.message}` });
   };
 
-  teller.step(`A fleet of ${count} nodes`);
+  narrator.step(`A fleet of ${count} nodes`);
   await fleet.start(signal);
-  teller.happened(`${count} nodes of 2 pools in 3 zones, each with its agent; all run their local config, maxPods 110`);
-  teller.note(`the fleet page: ${stage.pageUrl}`);
+  narrator.event(`${count} nodes of 2 pools in 3 zones, each with its agent; all run their local config, maxPods 110`);
+  narrator.note(`the fleet page: ${stage.pageUrl}`);
 
-  teller.step('A good configuration');
+  narrator.step('A good configuration');
   const good = configMap('good');
   await client.create(configMaps, { ...good, metadata: { ...good.metadata, name: ROLLOUT } }, { signal });
   const object: NodeConfigRollout = { apiVersion: 'dkc.dev/v1alpha1', kind: 'NodeConfigRollout', metadata: { name: ROLLOUT }, spec };
   await client.create(rollouts, object, { signal });
-  teller.happened(`the admin creates ConfigMap ${NAMESPACE}/${ROLLOUT} with maxPods 120, and NodeConfigRollout ${ROLLOUT}:`);
-  teller.note(
+  narrator.event(`the admin creates ConfigMap ${NAMESPACE}/${ROLLOUT} with maxPods 120, and NodeConfigRollout ${ROLLOUT}:`);
+  narrator.note(
     'steps 1, 10%, 50%, 100% of the nodes; at most 20% unavailable at once; 3 failed nodes stop it, and its nodes are rolled back',
   );
-  using shown = new Progress(context, stage, teller);
+  using shown = new Progress(context, stage, narrator);
   const done = await until('the good rollout complete', ({ phase }) => phase === 'Complete');
   shown.pause();
   const { revision = '' } = done;
   before = revision;
-  teller.happened(`complete: all ${count} nodes run ${revision}, which passed its trial on each`);
-  teller.note(`never more than ${record.peaks.unavailable} nodes unavailable at once; kubelets that crashed: ${fleet.crashed.size}`);
+  narrator.event(`complete: all ${count} nodes run ${revision}, which passed its trial on each`);
+  narrator.note(`never more than ${record.peaks.unavailable} nodes unavailable at once; kubelets that crashed: ${fleet.crashed.size}`);
   within(record.peaks.unavailable, count, 'the good rollout');
 
-  teller.step('One that crashes the kubelets of some nodes');
+  narrator.step('One that crashes the kubelets of some nodes');
   record.resetPeaks();
   const bad = configMap('deadly');
   await client.patch(configMaps, { name: ROLLOUT, namespace: NAMESPACE }, { data: bad['data'], metadata: { annotations: bad.metadata.annotations } }, { type: 'merge', signal }); // prettier-ignore
-  teller.happened('the admin edits the ConfigMap: it now names a cgroup that nodes of pool batch do not have, which no validation can see');
+  narrator.event('the admin edits the ConfigMap: it now names a cgroup that nodes of pool batch do not have, which no validation can see');
   shown.resume();
   const stopped = await until('the bad rollout stopped', ({ stopped: why, revision: now }) => now !== revision && why !== undefined);
   shown.pause();
   const { failures = [], previousRevision, revision: rejected = '' } = stopped;
-  teller.happened(
+  narrator.event(
     `${failures.length} nodes failed, the failure budget is used up: no further node is touched, and those that have the revision are rolled back`,
   );
-  for (const { node, error } of failures.slice(0, 3)) teller.note(`${node}: ${error}`);
+  for (const { node, error } of failures.slice(0, 3)) narrator.note(`${node}: ${error}`);
   if (previousRevision !== revision)
     throw new ActionError('confirm', 'that nodes go back to the good configuration', { hint: `they go to ${previousRevision}` });
   shown.resume();
   await until('the rollback of the nodes', ({ phase }) => phase === 'RolledBack');
   shown.pause();
-  teller.happened(`rolled back: all ${record.assigned(revision)} nodes run ${revision} again`);
+  narrator.event(`rolled back: all ${record.assigned(revision)} nodes run ${revision} again`);
   const touched = record.touched.get(rejected)?.size ?? 0;
-  teller.note(
+  narrator.note(
     `${touched} of ${count} nodes were ever assigned it; ${fleet.crashed.size} kubelets crashed, and their agents rolled back at once`,
   );
-  teller.note(`never more than ${record.peaks.unavailable} nodes unavailable at once`);
+  narrator.note(`never more than ${record.peaks.unavailable} nodes unavailable at once`);
   within(record.peaks.unavailable, count, 'the bad rollout');
   if (record.assigned(revision) !== count || record.assigned(rejected) !== 0)
     throw new ActionError('confirm', 'that all nodes are rolled back', {
@@ -133,21 +133,21 @@ function within(unavailable: number, count: number, what: string): void {
 
 /** Prints the progress of a rollout: each step when it begins, and its progress; on a terminal as a bar, elsewhere every few seconds. */
 class Progress implements Disposable {
-  readonly #teller: Teller;
+  readonly #narrator: Narrator;
   readonly #stage: FleetStage;
   readonly #context: Context;
   readonly #line: Line;
   readonly #over = new AbortController();
   #step = '';
-  #told = '';
+  #last = '';
   #isPaused = false;
   #due = 0;
 
-  constructor(context: Context, stage: FleetStage, teller: Teller) {
+  constructor(context: Context, stage: FleetStage, narrator: Narrator) {
     this.#context = context;
     this.#line = progress(context);
     this.#stage = stage;
-    this.#teller = teller;
+    this.#narrator = narrator;
     void this.#run().catch(() => {});
   }
 
@@ -178,11 +178,11 @@ class Progress implements Disposable {
       if (!isNew && (now < this.#due || this.#context.stderr.isTTY)) continue;
       this.#step = step;
       this.#due = now + PROGRESS_MS;
-      this.#say(status, isNew);
+      this.#print(status, isNew);
     }
   }
 
-  #say({ step = 1, nodes: counts, failures = [] }: RolloutStatus, isNew: boolean): void {
+  #print({ step = 1, nodes: counts, failures = [] }: RolloutStatus, isNew: boolean): void {
     const of = spec.steps?.length ?? 0;
     const { selected = 0, updated = 0, settled = 0 } = counts ?? {};
     const share = spec.steps?.[step - 1]?.nodes;
@@ -191,10 +191,10 @@ class Progress implements Disposable {
     const text = isNew
       ? `step ${step} of ${of}, ${target}`
       : `${settled} of ${selected} nodes settled, ${updated - settled - failures.length} in flight${failed}`;
-    if (text === this.#told) return;
-    this.#told = text;
+    if (text === this.#last) return;
+    this.#last = text;
     this.#line.clear();
-    this.#teller.happened(text);
+    this.#narrator.event(text);
   }
 }
 

@@ -27,7 +27,7 @@ const POOL_LABEL = 'pool';
 const ZONES = 3;
 /** One node in five is in a different pool. */
 const POOLS = ['web', 'web', 'web', 'web', 'batch'] as const;
-const LOOK_MS: Millis = 200;
+const POLL_MS: Millis = 200;
 /** Concurrent creations of nodes. */
 const AT_ONCE = 32;
 
@@ -74,7 +74,7 @@ export class LightFleet implements AsyncDisposable {
       await Promise.all(some.map(({ name }, of) => client.create(nodes, this.#node(name, at + of), { signal })));
       for (const node of some) node.start();
     }
-    for (let left = this.nodes.length; left > 0; await clock.sleep(LOOK_MS, signal)) {
+    for (let left = this.nodes.length; left > 0; await clock.sleep(POLL_MS, signal)) {
       const { items } = await client.list(nodes, {}, { signal });
       left = items.filter(({ metadata }) => metadata.annotations?.[AGENT_ANNOTATION] === undefined).length;
     }

@@ -73,25 +73,25 @@ function weakness({ ours, theirs }: Pair): string[] {
     return lacks.length > 0 ? [`${nameOf(ours)} binds a different role`] : lost.map((one) => `${nameOf(ours)} does not bind ${one}`);
   }
   const theirRules = listOf(found['rules']);
-  const lost = wishesOf(ours['rules'] as readonly Rule[]).filter((wish) => !theirRules.some((rule) => grants(rule, wish)));
+  const lost = permissionsOf(ours['rules'] as readonly Rule[]).filter((wish) => !theirRules.some((rule) => grants(rule, wish)));
   return lost.length === 0 ? [] : [`${nameOf(ours)} does not grant ${someOf(lost.map(({ verb, resource }) => `${verb} ${resource}`), 3)}`]; // prettier-ignore
 }
 
 const subjectText = (one: Readonly<Record<string, unknown>>): string => [one['kind'], one['namespace'], one['name']].filter((part) => typeof part === 'string').join(' '); // prettier-ignore
 
-interface Wish {
+interface Permission {
   group: string;
   resource: string;
   verb: string;
 }
 
-const wishesOf = (rules: readonly Rule[]): Wish[] =>
+const permissionsOf = (rules: readonly Rule[]): Permission[] =>
   rules.flatMap(({ apiGroups, resources, verbs }) =>
     apiGroups.flatMap((group) => resources.flatMap((resource) => verbs.map((verb) => ({ group, resource, verb })))),
   );
 
 /** A rule with resourceNames grants less than ours, which have none. */
-function grants(rule: Readonly<Record<string, unknown>>, { group, resource, verb }: Wish): boolean {
+function grants(rule: Readonly<Record<string, unknown>>, { group, resource, verb }: Permission): boolean {
   const has = (list: unknown, ...words: string[]): boolean =>
     Array.isArray(list) && words.some((word) => (list as readonly unknown[]).includes(word));
   const names = rule['resourceNames'];

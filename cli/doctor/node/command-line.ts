@@ -107,7 +107,7 @@ export interface HostFacts {
   /** As printed by the binary: `v1.36.3`. */
   binary: Seen<string>;
   /** `kubeletVersion` of the settings. */
-  told: string | undefined;
+  configured: string | undefined;
   cgroup: Seen<1 | 2>;
   /** The configuration rejects cgroup v1, explicitly or by the default of this version. */
   failCgroupV1: Seen<boolean>;
@@ -118,7 +118,7 @@ export const hostChecks: readonly Check<HostFacts>[] = [
   { name: 'cgroup', wants: 'a cgroup version that this kubelet supports', decide: cgroup },
 ];
 
-function version({ binary, told }: HostFacts): Verdict {
+function version({ binary, configured }: HostFacts): Verdict {
   const found = the(binary);
   let closest: ReturnType<typeof closestKubeletVersion>;
   try {
@@ -132,9 +132,9 @@ function version({ binary, told }: HostFacts): Verdict {
       'upgrade dkc on this node',
     );
   const { minor } = closest.version;
-  if (told !== undefined && closestKubeletVersion(told).version.minor !== minor)
+  if (configured !== undefined && closestKubeletVersion(configured).version.minor !== minor)
     return warning(
-      `the kubelet is ${found}, but kubeletVersion in /etc/dkc/agent.yaml is ${told}`,
+      `the kubelet is ${found}, but kubeletVersion in /etc/dkc/agent.yaml is ${configured}`,
       'remove kubeletVersion from /etc/dkc/agent.yaml; systemctl restart dkc-agent',
     );
   return ok(`kubelet ${found}`);

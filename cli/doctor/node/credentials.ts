@@ -35,7 +35,7 @@ export interface CredentialFacts {
 }
 
 /** Texts that differ between a node and a user. */
-export interface CredentialWords {
+export interface CredentialHints {
   /** Verdict if no kubeconfig is set. */
   missing: Verdict;
   /** Remedy for an unusable kubeconfig. */
@@ -45,7 +45,7 @@ export interface CredentialWords {
   isRenewedInFile: boolean;
 }
 
-export const nodeWords: CredentialWords = {
+export const nodeHints: CredentialHints = {
   missing: warning(
     'no kubeconfig is set: the agent receives no assignments',
     'set kubeconfig in /etc/dkc/agent.yaml; systemctl restart dkc-agent',
@@ -56,38 +56,38 @@ export const nodeWords: CredentialWords = {
   isRenewedInFile: true,
 };
 
-export const personWords: CredentialWords = {
+export const userHints: CredentialHints = {
   missing: skipped('no kubeconfig is set'),
   repair: 'fix the kubeconfig, or use another one with --kubeconfig',
   renew: () => 'ask an administrator of the cluster for new credentials: kubeadm certs renew admin.conf',
   isRenewedInFile: false,
 };
 
-export function credentialChecks(words: CredentialWords): readonly Check<CredentialFacts>[] {
+export function credentialChecks(hints: CredentialHints): readonly Check<CredentialFacts>[] {
   return [
     {
       name: 'kubeconfig',
       wants: 'the kubeconfig can be read and names an API server',
       decide: ({ kubeconfig, problem }) => {
         const why = the(problem);
-        if (why !== undefined) return failed(why, words.repair);
-        return kubeconfig === undefined ? words.missing : ok(kubeconfig);
+        if (why !== undefined) return failed(why, hints.repair);
+        return kubeconfig === undefined ? hints.missing : ok(kubeconfig);
       },
     },
     {
       name: 'client-credentials',
       wants: 'client certificate and token are valid for at least a week',
-      decide: (facts) => client(facts, words),
+      decide: (facts) => client(facts, hints),
     },
     { name: 'certificate-authority', wants: 'the certificate authority of the API server is valid', decide: authority },
   ];
 }
 
-function client({ certificate, token, now, kubeletUnit = 'kubelet' }: CredentialFacts, words: CredentialWords): Verdict {
+function client({ certificate, token, now, kubeletUnit = 'kubelet' }: CredentialFacts, hints: CredentialHints): Verdict {
   const [cert, bearer] = [the(certificate), the(token)];
   if (cert === 'none' && bearer === 'none') return skipped('the kubeconfig has neither a client certificate nor a token of its own');
   const verdicts = [
-    ...(cert === 'none' ? [] : [certificateOf(cert, now, words.renew(kubeletUnit), words)]),
+    ...(cert === 'none' ? [] : [certificateOf(cert, now, hints.renew(kubeletUnit), hints)]),
     ...(bearer === 'none' ? [] : [tokenOf(bearer, now)]),
   ];
   return (
@@ -101,7 +101,7 @@ function certificateOf(
   cert: Exclude<Known<CredentialFacts['certificate']>, 'none'>,
   now: Millis,
   renew: string,
-  { isRenewedInFile }: CredentialWords,
+  { isRenewedInFile }: CredentialHints,
 ): Verdict {
   if ('problem' in cert) return failed(cert.problem, renew);
   if (cert.fitsKey === false) return failed(`the client key in ${cert.from} does not belong to the client certificate`, renew);

@@ -56,7 +56,7 @@ function dropInWins(facts: DropInFacts): Verdict {
   const files = the(facts.files);
   const ours = files.findIndex(({ path }) => basename(path) === DROP_IN);
   if (ours < 0) return skipped(`${DROP_IN} is not loaded`);
-  const against = files.slice(ours + 1).flatMap(({ path, text }) => takesBack(text, facts).map((what) => ({ path, what })));
+  const against = files.slice(ours + 1).flatMap(({ path, text }) => overrides(text, facts).map((what) => ({ path, what })));
   if (against.length === 0) return ok(files.length === ours + 1 ? `${DROP_IN} is the last drop-in` : `the later drop-ins do not change its settings: ${files.slice(ours + 1).map(({ path }) => basename(path)).join(', ')}`); // prettier-ignore
   const paths = [...new Set(against.map(({ path }) => path))];
   return failed(
@@ -66,7 +66,7 @@ function dropInWins(facts: DropInFacts): Verdict {
 }
 
 /** Settings of our drop-in that a later drop-in overrides. */
-function takesBack(text: string, { effectiveConfig }: Pick<DropInFacts, 'effectiveConfig'>): string[] {
+function overrides(text: string, { effectiveConfig }: Pick<DropInFacts, 'effectiveConfig'>): string[] {
   return assignmentsOf(text).flatMap(({ section, key, value }) => {
     if (section !== 'Service') return [];
     if (key === 'Environment') {

@@ -1,5 +1,5 @@
 import { failed, ok, skipped, the, warning, type Check, type Seen, type Verdict } from '../check.ts';
-import type { Properties } from '../look/units.ts';
+import type { Properties } from '../inspect/units.ts';
 
 /** systemd's properties of the two units. */
 export interface UnitFacts {

@@ -18,7 +18,7 @@ export class KnownValues {
 
   readonly add = (value: string, why: 'secret' | 'unlisted'): void => {
     const whole = value.trim();
-    if (why === 'secret' && whole.length >= SHORTEST_SECRET && whole.length <= MAX_LENGTH && !isWord(whole)) this.#keep(whole, why);
+    if (why === 'secret' && whole.length >= SHORTEST_SECRET && whole.length <= MAX_LENGTH && !isCommonWord(whole)) this.#keep(whole, why);
     // Logs may quote a key line by line, and a header's token without its scheme.
     for (const part of whole.split(/\s+/))
       if (part.length >= SHORTEST_PART && part.length <= MAX_LENGTH && !part.includes('-----') && (why === 'secret' || !isPlain(part)))
@@ -40,7 +40,7 @@ export class KnownValues {
 }
 
 /** Schemes of a header, short numbers and booleans are not secrets. */
-const isWord = (text: string): boolean => /^(?:bearer|basic|true|false|null|\d{1,5})$/i.test(text);
+const isCommonWord = (text: string): boolean => /^(?:bearer|basic|true|false|null|\d{1,5})$/i.test(text);
 const isPlain = (text: string): boolean => /^(?:[a-z][a-z.-]*|[A-Z][a-z]+|[\d.:/]+|[A-Za-z]+\/[\w.]+)$/.test(text);
 
 /** The value unchanged, in JSON, in a URL and in base64. */

@@ -24,19 +24,19 @@ function redactSetting(line: string): string[] {
   if (/^\s*[#;]/.test(line)) return [];
   const [, name = '', value = ''] = /^\s*([A-Za-z]+)\s*=\s*(.*)$/.exec(line) ?? [];
   if (name === '') return [redactText(line)];
-  if (name === 'Environment') return [`${name}=${words(value).map(variable).join(' ')}`];
+  if (name === 'Environment') return [`${name}=${splitArgs(value).map(variable).join(' ')}`];
   if (held.test(name)) return [`${name}=${value === '' ? '' : REDACTED}`];
-  if (command.test(name)) return [`${name}=${redactFlags(words(value)).join(' ')}`];
+  if (command.test(name)) return [`${name}=${redactFlags(splitArgs(value)).join(' ')}`];
   return [redactText(line)];
 }
 
-const words = (text: string): string[] => splitWords(text);
+const splitArgs = (text: string): string[] => splitWords(text);
 
 function variable(word: string): string {
   const at = word.indexOf('=');
   if (at < 1 || !/^[A-Za-z_]\w*$/.test(word.slice(0, at))) return REDACTED;
   const [name, value] = [word.slice(0, at), word.slice(at + 1)];
-  if (argumentsName.test(name)) return `"${name}=${redactFlags(words(value)).join(' ')}"`;
+  if (argumentsName.test(name)) return `"${name}=${redactFlags(splitArgs(value)).join(' ')}"`;
   if (tuning.test(name) && /^\d{1,12}[A-Za-z]{0,3}$/.test(value)) return word;
   return `${name}=${value === '' ? '' : REDACTED}`;
 }
@@ -62,16 +62,16 @@ const OF_FIELDS = new Set(
 const PLAIN = /^["']?[A-Za-z0-9_./:,=%@~*+[\]-]{0,256}["']?$/;
 
 /** Removes the values of flags that are not known to be harmless from a command line; words that are not flags are redacted like text. */
-export function redactFlags(words: readonly string[]): string[] {
+export function redactFlags(splitArgs: readonly string[]): string[] {
   let waiting: 'known' | 'unknown' | undefined;
-  return words.map((word) => {
+  return splitArgs.map((word) => {
     const [, dashes = '', name = '', value] = /^(["']?--?)([A-Za-z0-9][A-Za-z0-9_-]*)(?:=([\s\S]*))?$/.exec(word) ?? [];
     if (dashes === '') {
       const before = waiting;
       waiting = undefined;
       // The word is the value of the preceding flag, unless that flag takes none.
       if (before === 'known' && PLAIN.test(word)) return redactText(word);
-      return before === 'unknown' && !isPlace(word) ? REDACTED : shownWord(word);
+      return before === 'unknown' && !isPlace(word) ? REDACTED : shownArg(word);
     }
     const isKnown = (KNOWN.has(name) || OF_FIELDS.has(name)) && !isSecretName(name);
     waiting = value === undefined ? (isKnown ? 'known' : 'unknown') : undefined;
@@ -84,4 +84,4 @@ const isSwitch = (value: string): boolean => /^["']?(?:true|false|\d{1,3})["']?$
 /** A path below a system directory. Other words with slashes may be secrets: base64 has slashes too. */
 const isPlace = (word: string): boolean => /^[-@:+!]*\/(?:usr|etc|var|opt|run|bin|sbin|lib|lib64|srv)\/[\w./@:~-]{1,256}$/.test(word);
 /** Programs, variables, and words of a command: `agent run`. */
-const shownWord = (word: string): string => (isPlace(word) || /^(?:\$\{?\w+\}?|[a-z]{1,12})$/.test(word) ? redactText(word) : REDACTED);
+const shownArg = (word: string): string => (isPlace(word) || /^(?:\$\{?\w+\}?|[a-z]{1,12})$/.test(word) ? redactText(word) : REDACTED);

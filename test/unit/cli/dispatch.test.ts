@@ -3,7 +3,7 @@ import { readFile } from 'node:fs/promises';
 import { test } from 'node:test';
 import { table } from '../../support/table.ts';
 import { ActionError } from '../../../base/errors.ts';
-import { dispatch, inKindWords } from '../../../cli/dispatch.ts';
+import { dispatch, withKindAlias } from '../../../cli/dispatch.ts';
 import { takesNext } from '../../../cli/args/args.ts';
 import { fine, wrong, type Command, type Exit } from '../../../cli/command.ts';
 import { failureText, Interrupted, UsageError } from '../../../cli/failure.ts';
@@ -167,7 +167,7 @@ test('every command has a summary, help with examples that name it, and flags th
     if (!one.name.startsWith('why ')) continue;
     for (const { name, alias } of command.flags.filter(takesNext))
       for (const flag of [`--${name}`, ...(alias === undefined ? [] : [`-${alias}`])])
-        assert.deepEqual(inKindWords(['why', flag, 'x', 'ds/a']), ['why', 'daemonset', flag, 'x', 'a'], `${flag} takes the next word`);
+        assert.deepEqual(withKindAlias(['why', flag, 'x', 'ds/a']), ['why', 'daemonset', flag, 'x', 'a'], `${flag} takes the next word`);
   }
 });
 

@@ -2,12 +2,12 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { spawnSync } from 'node:child_process';
 import { commands } from '../../../../cli/commands.ts';
-import { complete, splitLine, type Ask } from '../../../../cli/completion/candidates.ts';
+import { complete, splitLine, type LookUp } from '../../../../cli/completion/candidates.ts';
 import { scripts, shells } from '../../../../cli/completion/command.ts';
 import { runCli } from '../../../support/cli-context.ts';
 
 const known = { ref: ['uid/1'], node: ['node-a', 'other'], daemonset: ['kube-system/proxy'], statefulset: ['shop/db'], pod: ['shop/db-0'], rollout: ['web'], configmap: ['dkc-system/web'], 'configmap-key': ['kubelet'], context: ['kind-a'], field: ['maxPods', 'podsPerCore'] } as const; // prettier-ignore
-const ask: Ask = async (what) => known[what].map((value) => ({ value, text: '' }));
+const ask: LookUp = async (what) => known[what].map((value) => ({ value, text: '' }));
 async function offered(line: string): Promise<{ values: string[]; files?: string }> {
   const [, ...words] = splitLine(line);
   const { candidates, files } = await complete(commands, words, ask);

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { before, test } from 'node:test';
 import { realClock } from '../../../../base/clock.ts';
-import { inKindWords } from '../../../../cli/dispatch.ts';
+import { withKindAlias } from '../../../../cli/dispatch.ts';
 import { readRef } from '../../../../cli/explain/find-object.ts';
 import { connectFlags } from '../../../../cli/connect/flags.ts';
 import { Args } from '../../../../cli/args/args.ts';
@@ -60,7 +60,8 @@ const kinds: { typed: string; is: string }[] = [
   { typed: 'why --namespace=shop --context dev sts/db', is: 'why statefulset --namespace=shop --context dev db' },
   { typed: 'why maxPods', is: 'why maxPods' },
 ];
-for (const { typed, is } of kinds) test(`dkc ${typed} is dkc ${is}`, () => assert.deepEqual(inKindWords(typed.split(' ')), is.split(' ')));
+for (const { typed, is } of kinds)
+  test(`dkc ${typed} is dkc ${is}`, () => assert.deepEqual(withKindAlias(typed.split(' ')), is.split(' ')));
 
 test('a namespace is that of the name, of the flag, of the context, or default', async () => {
   const found = async (name: string, flag?: string, context?: string): Promise<string> => {

@@ -3,9 +3,9 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { check, known, type Row } from './rows.ts';
-import { credentialProblem } from '../../../../cli/doctor/look/credentials.ts';
+import { credentialProblem } from '../../../../cli/doctor/inspect/credentials.ts';
 import { makeAuthority } from '../../../support/certificates.ts';
-import { credentialChecks, nodeWords, type CredentialFacts } from '../../../../cli/doctor/node/credentials.ts';
+import { credentialChecks, nodeHints, type CredentialFacts } from '../../../../cli/doctor/node/credentials.ts';
 import { permissionChecks, type PermissionFacts, type Trusted } from '../../../../cli/doctor/node/files.ts';
 import { portChecks, type PortFacts } from '../../../../cli/doctor/node/ports.ts';
 import { serverChecks, type ServerFacts } from '../../../../cli/doctor/node/server.ts';
@@ -68,7 +68,7 @@ const credentialRows: (Row & { facts: Partial<CredentialFacts> })[] = [
   { check: 'certificate-authority', where: 'it ends', facts: authority(3), is: 'warning', says: 'in 3 days', todo: 'kubeadm certs check-expiration' },
   { check: 'certificate-authority', where: 'it cannot be read', facts: { authority: known({ problem: 'there is no certificate in /ca.crt' }) }, is: 'failed', says: '/ca.crt', todo: 'new certificate authority' },
 ]; // prettier-ignore
-check(credentialChecks(nodeWords), credentials, credentialRows);
+check(credentialChecks(nodeHints), credentials, credentialRows);
 
 const serves = { version: 'v1.36.3', servesNodeConfigs: true, hasConfigSource: false };
 const right = { verb: 'get', group: '', resource: 'configmaps', namespace: 'dkc-system', vital: true };

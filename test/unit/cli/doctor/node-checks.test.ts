@@ -95,11 +95,11 @@ const lineRows: (Row & { facts: Partial<CommandLineFacts> })[] = [
   { check: 'config-dir', where: 'a file in it is damaged', facts: { dropIns: known({ dir: '/d', files: [], problems: [{ field: '', rule: 'drop-in', message: 'drop-in /d/1.conf keeps the kubelet from starting' }] }) }, is: 'failed', says: '/d/1.conf', todo: 'fix or remove' },
 ]; // prettier-ignore
 
-const host: HostFacts = { binary: known('v1.36.3'), told: undefined, cgroup: known(2), failCgroupV1: known(true) };
+const host: HostFacts = { binary: known('v1.36.3'), configured: undefined, cgroup: known(2), failCgroupV1: known(true) };
 const hostRows: (Row & { facts: Partial<HostFacts> })[] = [
   { check: 'kubelet-version', where: 'it is newer', facts: { binary: known('v1.39.0') }, is: 'warning', says: 'validated for 1.37', todo: 'upgrade dkc' },
   { check: 'kubelet-version', where: 'it is older', facts: { binary: known('v1.19.3') }, is: 'failed', says: '1.19', todo: 'upgrade the kubelet' },
-  { check: 'kubelet-version', where: 'the settings say another', facts: { told: '1.30' }, is: 'warning', says: 'kubeletVersion in /etc/dkc/agent.yaml is 1.30', todo: 'remove kubeletVersion' },
+  { check: 'kubelet-version', where: 'the settings say another', facts: { configured: '1.30' }, is: 'warning', says: 'kubeletVersion in /etc/dkc/agent.yaml is 1.30', todo: 'remove kubeletVersion' },
   { check: 'cgroup', where: 'the kubelet refuses v1', facts: { cgroup: known(1) }, is: 'failed', says: 'refuses to start', todo: 'failCgroupV1: false' },
   { check: 'cgroup', where: 'the kubelet runs on v1', facts: { cgroup: known(1), failCgroupV1: known(false) }, is: 'warning', says: 'cgroup v1', todo: 'systemd.unified_cgroup_hierarchy=1' },
 ]; // prettier-ignore

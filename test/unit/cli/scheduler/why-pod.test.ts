@@ -3,7 +3,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { before, test } from 'node:test';
 import { realClock } from '../../../../base/clock.ts';
-import { explainSettled, explainStanding } from '../../../../cli/scheduler/explain-pod.ts';
+import { explainSettled, explainFacts } from '../../../../cli/scheduler/explain-pod.ts';
 import { readCluster } from '../../../../cli/scheduler/why-pod.ts';
 import { defaultSchedulerConfig } from '../../../../scheduler/config/config.ts';
 import { runCli } from '../../../support/cli-context.ts';
@@ -113,7 +113,7 @@ const pending = (over: Partial<Pending> = {}): Pending =>
 
 const unknown =
   'shop/web-0 kept-room-unknown reservations for pods that are updated are known only to the running scheduler; ask it with --debug-address';
-const running = (over: Partial<RunningFacts>): RunningFacts => ({ rooms: [], pending: pending(), unlisted: 0, ...over });
+const running = (over: Partial<RunningFacts>): RunningFacts => ({ reservations: [], pending: pending(), unlisted: 0, ...over });
 const until = 'until 2026-01-01T00:01:00.000Z: db rolls';
 const waits = 'shop/web-0 unschedulable tried 3 times; waiting for a change in the cluster, or for a retry at 2026-01-01T00:05:00.000Z';
 const volumesOf = ['a', 'b', 'c'].map((name) => ({ name, persistentVolumeClaim: { claimName: name } }));
@@ -126,9 +126,9 @@ const standing: { why: string; claims?: Claim[]; pod?: Pod; reservation?: boolea
   { why: 'its volumes are being bound, provisioned or reserved, but for one that is to be for another node', pod: at({ nominatedNodeName: 'node-b' }, mounting), claims: [selects('a', 'node-b'), selects('b', ''), selects('c', 'node-a')], reservation: false,
     says: ['node-b nominated its volumes are being bound for this node; not bound yet: shop/a, shop/b; see the events of claims and the storage provisioner'] },
   { why: 'no room is kept', running: running({}), says: [waits] },
-  { why: 'room is kept that it has to leave, and some that it may take', pod: web().priority(5).build(), running: running({ rooms: [room({ priority: 5 }), room({ name: 'db-2', priority: 4 })] }), says: [`node-a kept-room cpu 500m, memory 1024 are reserved for shop/db-1 ${until}`, waits] },
-  { why: 'a place alone is kept', running: running({ rooms: [room({ requests: {} })] }), says: [`node-a kept-room a pod slot is reserved for shop/db-1 ${until}`, waits] },
-  { why: 'room is kept for it, whatever its priority', pod: web().priority(9).build(), running: running({ rooms: [room({ name: 'web-0' }), room({ namespace: 'other', name: 'web-0' })] }), says: [`node-a own-room cpu 500m, memory 1024 are reserved for this pod ${until}`, waits] },
+  { why: 'room is kept that it has to leave, and some that it may take', pod: web().priority(5).build(), running: running({ reservations: [room({ priority: 5 }), room({ name: 'db-2', priority: 4 })] }), says: [`node-a kept-room cpu 500m, memory 1024 are reserved for shop/db-1 ${until}`, waits] },
+  { why: 'a place alone is kept', running: running({ reservations: [room({ requests: {} })] }), says: [`node-a kept-room a pod slot is reserved for shop/db-1 ${until}`, waits] },
+  { why: 'room is kept for it, whatever its priority', pod: web().priority(9).build(), running: running({ reservations: [room({ name: 'web-0' }), room({ namespace: 'other', name: 'web-0' })] }), says: [`node-a own-room cpu 500m, memory 1024 are reserved for this pod ${until}`, waits] },
   { why: 'it failed a moment ago', running: running({ pending: pending({ pool: 'backoff', attempts: 1, backoffUntil: '2026-01-01T00:00:02.000Z', flushAt: null }) }), says: ['shop/web-0 backoff tried once; in backoff after a failure, until 2026-01-01T00:00:02.000Z'] },
   { why: 'it is its turn soon', running: running({ pending: pending({ pool: 'active', attempts: 0, flushAt: null }) }), says: ['shop/web-0 active tried 0 times; waiting in the active queue, ordered by priority, then age'] },
   { why: 'it is being placed', running: running({ pending: pending({ pool: 'in-flight', flushAt: null }) }), says: ['shop/web-0 in-flight tried 3 times; being scheduled or bound right now'] },
@@ -140,5 +140,5 @@ const volumes = [{ metadata: { name: 'pv' }, spec: { claimRef: { namespace: 'sho
 for (const { why, pod = web().build(), claims = [], reservation = true, running, says } of standing)
   test(`how a pod stands is told where ${why}`, () => {
     const facts = { pod, config: { ...config, reservation: { ...config.reservation, enabled: reservation } }, running, claims, volumes };
-    assert.deepEqual(explainStanding(facts).map(({ object, reason, detail }) => `${object} ${reason} ${detail}`), says); // prettier-ignore
+    assert.deepEqual(explainFacts(facts).map(({ object, reason, detail }) => `${object} ${reason} ${detail}`), says); // prettier-ignore
   });

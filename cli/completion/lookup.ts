@@ -10,7 +10,7 @@ import { nodeOptions } from '../agent/node-options.ts';
 import { plainFlags, type Args } from '../args/args.ts';
 import { kubeconfigPaths } from '../connect/connect.ts';
 import type { Context, Flag } from '../command.ts';
-import type { Ask, Candidate } from './candidates.ts';
+import type { LookUp, Candidate } from './candidates.ts';
 
 /** Maximum time for all lookups: the user waits at a prompt. */
 const PATIENCE_MS = 2_000;
@@ -21,7 +21,7 @@ const MAX_KEYS = 500;
 const configMapFlag: Flag = { name: 'configmap', type: 'string', text: '' };
 
 /** Looks up candidates in the store and on the API server. A lookup that fails has no candidates: completion never reports errors. */
-export function askWorld(context: Context): Ask {
+export function lookUpCandidates(context: Context): LookUp {
   return async (what, given) => {
     try {
       switch (what) {

@@ -1,4 +1,4 @@
-import { credentialsOf } from './credentials.ts';
+import { credentialsOf } from '../inspect/credentials.ts';
 import { seen, type Seen, the, Unseen } from '../check.ts';
 import type { ControllerFacts } from '../cluster/controllers.ts';
 import type { DefinitionFacts } from '../cluster/definitions.ts';
@@ -14,7 +14,7 @@ import { LEASE, WORKLOAD, setsWorkload } from '../../../deploy/deployments.ts';
 import { SYSTEM_NAMESPACE } from '../../../deploy/names.ts';
 import { type KubeObject, leases, namespaces, pods, type Resource } from '../../../kube/api/object.ts';
 import { isJsonObject } from '../../../kube/api/json.ts';
-import { type HostReads, realHost } from './node-look.ts';
+import { type HostReads, realHost } from '../inspect/node-inspector.ts';
 import type { ServerFacts } from '../../../controllers/fleet/server-facts.ts';
 import type { FleetNode } from '../../../controllers/fleet/fleet-node.ts';
 import { manifests } from '../../../deploy/manifests.ts';
@@ -25,7 +25,7 @@ import type { ClusterAccess } from '../../../kube/client/access.ts';
 import type { Context } from '../../command.ts';
 
 /** Reads a cluster for `dkc doctor --cluster`. Facts that several topics need are read once. */
-export class ClusterLook {
+export class ClusterInspector {
   readonly context: Context;
   readonly client: Client;
   readonly server: ServerFacts;
@@ -113,38 +113,38 @@ const policies = [resource(ADMISSION, 'validatingadmissionpolicies', 'Validating
 const flows = [resource(FLOW, 'flowschemas', 'FlowSchema'), resource(FLOW, 'prioritylevelconfigurations', 'PriorityLevelConfiguration')];
 const deployments = resource('apps', 'deployments', 'Deployment', true);
 
-export async function lookAtDefinitions(look: ClusterLook, signal: AbortSignal): Promise<DefinitionFacts> {
-  const ours = look.manifests().filter(({ kind }) => kind === 'CustomResourceDefinition');
+export async function inspectDefinitions(inspector: ClusterInspector, signal: AbortSignal): Promise<DefinitionFacts> {
+  const ours = inspector.manifests().filter(({ kind }) => kind === 'CustomResourceDefinition');
   const pairOf = async (name: string): Promise<Pair> => {
     const own = ours.find(({ metadata }) => metadata.name === name) ?? { metadata: { name } };
-    return { ours: own, theirs: await look.find(definitions, name, undefined, signal) };
+    return { ours: own, theirs: await inspector.find(definitions, name, undefined, signal) };
   };
   const nameOf = ({ resource: plural, group }: Resource): string => `${plural}.${group}`;
   return {
-    server: look.server,
-    namespace: await look.find(namespaces, SYSTEM_NAMESPACE, undefined, signal),
+    server: inspector.server,
+    namespace: await inspector.find(namespaces, SYSTEM_NAMESPACE, undefined, signal),
     nodeConfigs: await pairOf(nameOf(nodeConfigs)),
     rollouts: await pairOf(nameOf(rollouts)),
-    byNodeSpec: await seen(async () => the(await look.nodes()).filter(({ carrier, wanted }) => carrier === 'node' && wanted !== null).map(({ node }) => node)), // prettier-ignore
+    byNodeSpec: await seen(async () => the(await inspector.nodes()).filter(({ carrier, wanted }) => carrier === 'node' && wanted !== null).map(({ node }) => node)), // prettier-ignore
   };
 }
 
-export async function lookAtRoles(look: ClusterLook, signal: AbortSignal): Promise<RoleFacts> {
-  const ours = look.manifests();
+export async function inspectRoles(inspector: ClusterInspector, signal: AbortSignal): Promise<RoleFacts> {
+  const ours = inspector.manifests();
   const isOfAgents = ({ metadata }: KubeObject): boolean => metadata.name === 'dkc-agent';
   const rbac = [clusterRoles, roles, clusterRoleBindings, roleBindings];
   const named: string[] = [];
   return {
-    agents: await look.pairs(ours.filter(isOfAgents), rbac, signal),
+    agents: await inspector.pairs(ours.filter(isOfAgents), rbac, signal),
     byName: await seen(async () => {
       const add = ({ metadata: { name = '' } }: KubeObject): void => void (name.startsWith(NODE_ROLE) && !name.endsWith(':pods') && named.push(name));
-      await listPages(look.client, clusterRoleBindings, {}, add, signal);
+      await listPages(inspector.client, clusterRoleBindings, {}, add, signal);
       return named;
     }),
-    nodes: await seen(async () => the(await look.nodes()).map(({ node }) => node)),
-    people: await look.pairs(ours.filter((one) => !isOfAgents(one)), [clusterRoles, roles], signal),
-    admission: await look.pairs(ours, policies, signal),
-    missing: await seen(() => missingRights(look.client, callerRights(), signal)),
+    nodes: await seen(async () => the(await inspector.nodes()).map(({ node }) => node)),
+    people: await inspector.pairs(ours.filter((one) => !isOfAgents(one)), [clusterRoles, roles], signal),
+    admission: await inspector.pairs(ours, policies, signal),
+    missing: await seen(() => missingRights(inspector.client, callerRights(), signal)),
   }; // prettier-ignore
 }
 
@@ -162,18 +162,18 @@ function callerRights(): Right[] {
 /** Maximum number of kube-controller-manager pods; there is one per control plane node. */
 const MAX_MANAGERS = 100;
 
-export async function lookAtFleet(look: ClusterLook): Promise<FleetFacts> {
-  return { nodes: await look.nodes(), serverVersion: look.server.version, version: look.context.build.version };
+export async function inspectFleet(inspector: ClusterInspector): Promise<FleetFacts> {
+  return { nodes: await inspector.nodes(), serverVersion: inspector.server.version, version: inspector.context.build.version };
 }
 
-export async function lookAtControllers(look: ClusterLook, signal: AbortSignal): Promise<ControllerFacts> {
-  const { client, server, context } = look;
-  const deployment = await look.find(deployments, WORKLOAD, SYSTEM_NAMESPACE, signal);
-  const hello = await helloOf(look, signal);
+export async function inspectControllers(inspector: ClusterInspector, signal: AbortSignal): Promise<ControllerFacts> {
+  const { client, server, context } = inspector;
+  const deployment = await inspector.find(deployments, WORKLOAD, SYSTEM_NAMESPACE, signal);
+  const hello = await helloOf(inspector, signal);
   return {
-    rolloutLease: await look.find(leases, LEASE, SYSTEM_NAMESPACE, signal),
-    controllersLease: await look.find(leases, 'dkc-controllers', 'kube-system', signal),
-    setsLease: await look.find(leases, setsWorkload.lease, SYSTEM_NAMESPACE, signal),
+    rolloutLease: await inspector.find(leases, LEASE, SYSTEM_NAMESPACE, signal),
+    controllersLease: await inspector.find(leases, 'dkc-controllers', 'kube-system', signal),
+    setsLease: await inspector.find(leases, setsWorkload.lease, SYSTEM_NAMESPACE, signal),
     hasRollouts: await seen(
       async () => server.servesNodeConfigs && (await client.list(rollouts, { limit: 1 }, { signal })).items.length > 0,
     ),
@@ -185,7 +185,7 @@ export async function lookAtControllers(look: ClusterLook, signal: AbortSignal):
       );
       return items.map((pod) => ({ pod: pod.metadata.name ?? '', controllers: controllersFlag(pod) }));
     }),
-    flowControl: await seen(async () => (the(deployment) === undefined ? [] : look.pairs(look.manifests('any'), flows, signal))),
+    flowControl: await seen(async () => (the(deployment) === undefined ? [] : inspector.pairs(inspector.manifests('any'), flows, signal))),
     now: context.clock.now() + ('seen' in hello ? hello.seen.aheadMs : 0),
   };
 }
@@ -199,18 +199,22 @@ function controllersFlag({ spec }: KubeObject): string {
   return flag?.slice('--controllers='.length) ?? '';
 }
 
-export async function lookAtCredentials(look: ClusterLook): Promise<CredentialFacts> {
-  return (await credentialsOf(look.kubeconfig, look.access, look.context.clock.now())).facts;
+export async function inspectUserCredentials(inspector: ClusterInspector): Promise<CredentialFacts> {
+  return (await credentialsOf(inspector.kubeconfig, inspector.access, inspector.context.clock.now())).facts;
 }
 
-export async function lookAtHello(look: ClusterLook, signal: AbortSignal): Promise<HelloFacts> {
-  return { hello: await helloOf(look, signal), isSynchronized: { unseen: 'checked only on nodes' }, now: look.context.clock.now() };
+export async function inspectHello(inspector: ClusterInspector, signal: AbortSignal): Promise<HelloFacts> {
+  return {
+    hello: await helloOf(inspector, signal),
+    isSynchronized: { unseen: 'checked only on nodes' },
+    now: inspector.context.clock.now(),
+  };
 }
 
-function helloOf(look: ClusterLook, signal: AbortSignal): Promise<HelloFacts['hello']> {
+function helloOf(inspector: ClusterInspector, signal: AbortSignal): Promise<HelloFacts['hello']> {
   return seen(async () => {
-    const access = the(look.access);
+    const access = the(inspector.access);
     if ('problem' in access) throw new Unseen(access.problem);
-    return look.host.hello(access, signal);
+    return inspector.host.hello(access, signal);
   });
 }

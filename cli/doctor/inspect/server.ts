@@ -1,9 +1,9 @@
-import { lookAtKubeconfig, textOf } from './credentials.ts';
-import { systemdSays } from './units.ts';
+import { inspectKubeconfig, textOf } from '../inspect/credentials.ts';
+import { outputOf } from '../inspect/units.ts';
 import { type Known, seen, the, Unseen } from '../check.ts';
 import type { CredentialFacts } from '../node/credentials.ts';
 import type { ServerFacts } from '../node/server.ts';
-import type { NodeLook } from './node-look.ts';
+import type { NodeInspector } from '../inspect/node-inspector.ts';
 import { missingRights, type Right, rightsIn } from '../../process/check-rights.ts';
 import { EVENT_NAMESPACE } from '../../../agent/events/event.ts';
 import { nodeConfigs } from '../../../agent/status/node-config.ts';
@@ -21,22 +21,22 @@ import type { ClusterAccess } from '../../../kube/client/access.ts';
 /** Timeout of one request, in ms. */
 const REQUEST_MS = 5000;
 
-export async function lookAtCredentials(look: NodeLook): Promise<CredentialFacts> {
-  const { kubeletUnit } = look.options;
-  return { ...(await ofAgent(look)).facts, ...(kubeletUnit === '' ? {} : { kubeletUnit }) };
+export async function inspectCredentials(inspector: NodeInspector): Promise<CredentialFacts> {
+  const { kubeletUnit } = inspector.options;
+  return { ...(await ofAgent(inspector)).facts, ...(kubeletUnit === '' ? {} : { kubeletUnit }) };
 }
 
 /** If the settings cannot be read, a missing kubeconfig setting is unknown rather than absent. */
-function ofAgent({ context, options, settingsProblem }: NodeLook): ReturnType<typeof lookAtKubeconfig> {
+function ofAgent({ context, options, settingsProblem }: NodeInspector): ReturnType<typeof inspectKubeconfig> {
   const { kubeconfig } = options;
   const unknown = settingsProblem !== undefined && kubeconfig === undefined;
-  return lookAtKubeconfig(unknown ? { unseen: 'the settings cannot be read' } : { seen: kubeconfig }, context.env, context.clock.now());
+  return inspectKubeconfig(unknown ? { unseen: 'the settings cannot be read' } : { seen: kubeconfig }, context.env, context.clock.now());
 }
 
-export async function lookAtServer(look: NodeLook, signal: AbortSignal): Promise<ServerFacts> {
-  const { context, options, host } = look;
+export async function inspectServer(inspector: NodeInspector, signal: AbortSignal): Promise<ServerFacts> {
+  const { context, options, host } = inspector;
   const { nodeName, kubeconfig, assignment } = options;
-  const { access } = await ofAgent(look);
+  const { access } = await ofAgent(inspector);
   const client = await seen(async () => {
     the(access);
     return context.connect({ ...(kubeconfig === undefined ? {} : { kubeconfig }), requestTimeoutMs: REQUEST_MS });
@@ -44,19 +44,19 @@ export async function lookAtServer(look: NodeLook, signal: AbortSignal): Promise
   try {
     const server = await seen(async () => orProblem(serverFacts(the(client), signal)));
     /** If the first request got no response, the other requests are skipped instead of timing out too. */
-    const asked = (): Client => {
+    const connected = (): Client => {
       if ('problem' in the(server)) throw new Unseen('the API server does not answer');
       return the(client);
     };
     const [node, missing, hello, isSynchronized, kubelet] = await Promise.all([
-      seen(() => nodeOf(asked(), nodeName, signal)),
-      seen(() => missingRights(asked(), agentRights(options), signal)),
+      seen(() => nodeOf(connected(), nodeName, signal)),
+      seen(() => missingRights(connected(), agentRights(options), signal)),
       seen(async () => {
-        asked();
+        connected();
         return host.hello(the(access), signal);
       }),
-      seen(async () => (await systemdSays(context, 'timedatectl', ['show', '-p', 'NTPSynchronized', '--value'])).trim() === 'yes'),
-      look.version(),
+      seen(async () => (await outputOf(context, 'timedatectl', ['show', '-p', 'NTPSynchronized', '--value'])).trim() === 'yes'),
+      inspector.version(),
     ]);
     return { server, assignment, nodeName, node, missing, hello, isSynchronized, kubelet, now: context.clock.now() };
   } finally {
@@ -133,14 +133,14 @@ function answerOf(
 ): Promise<{ date: Millis; certificate: Hello['certificate'] }> {
   const options = { ...tls, signal: AbortSignal.any([signal, AbortSignal.timeout(TIMEOUT_MS)]), agent: false };
   return new Promise((resolve, reject) => {
-    const asked = (url.protocol === 'https:' ? https() : http()).get(url, options, (answer) => {
+    const request = (url.protocol === 'https:' ? https() : http()).get(url, options, (answer) => {
       const certificate = certificateOf(answer.socket);
       answer.destroy();
       const date = Date.parse(answer.headers.date ?? '');
       if (Number.isNaN(date)) reject(new Unseen('the API server sends no date'));
       else resolve({ date, certificate });
     });
-    asked.on('error', reject);
+    request.on('error', reject);
   });
 }
 

@@ -1,6 +1,6 @@
 import { lstat, readlink, statfs } from 'node:fs/promises';
-import { type Hello, helloOf } from './server.ts';
-import { type Properties, unitProperties } from './units.ts';
+import { type Hello, helloOf } from '../inspect/server.ts';
+import { type Properties, unitProperties } from '../inspect/units.ts';
 import { seen, type Seen, the, Unseen } from '../check.ts';
 import type { AgentOptions } from '../../../agent/options.ts';
 import { readForKubelet } from '../../../agent/drift/observe.ts';
@@ -39,7 +39,7 @@ export const realHost: HostReads = {
 };
 
 /** Reads a node for `dkc doctor`. Facts that several topics need are read once. */
-export class NodeLook {
+export class NodeInspector {
   readonly context: Context;
   readonly options: AgentOptions;
   readonly host: HostReads;

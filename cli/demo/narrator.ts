@@ -11,12 +11,12 @@ import { dispatch } from '../dispatch.ts';
  * @param where - the flag that points it to the demo's node or cluster; not printed
  * @throws {ActionError} when the command fails
  */
-export async function typed(context: Context, teller: Teller, argv: readonly string[], where: string): Promise<void> {
+export async function typed(context: Context, narrator: Narrator, argv: readonly string[], where: string): Promise<void> {
   let output = '';
   const sink = { write: (text: string) => void (output += text), isTTY: false, columns: 100 };
   const code = await dispatch(commands, [...argv, where], { ...context, stdout: sink, stderr: sink });
   const command = ['dkc', ...argv].join(' ');
-  teller.typed(command, output);
+  narrator.typed(command, output);
   // 1 is a valid result: a check failed.
   if (code > 1) throw new ActionError('run', command, { hint: `it exited with ${code}` });
 }
@@ -36,7 +36,7 @@ export async function eventText({ clock, signal }: Context, client: Pick<Client,
 }
 
 /** Prints the scenario: numbered steps, what happened in each, and how long it took. */
-export class Teller {
+export class Narrator {
   readonly #context: Context;
   readonly #paint: Paint;
   readonly #began: number;
@@ -56,7 +56,7 @@ export class Teller {
   }
 
   /** Prints what happened, with the time since the step began. */
-  happened(what: string): void {
+  event(what: string): void {
     const seconds = ((this.#context.clock.monotonic() - this.#since) / 1000).toFixed(2).padStart(6);
     this.#context.stdout.write(`${this.#paint.green(`${seconds} s`)}  ${what}\n`);
   }

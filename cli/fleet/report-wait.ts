@@ -4,7 +4,7 @@ import { span } from '../node/spoken.ts';
 import { printable, progress } from '../output/printable.ts';
 import { type Settling, waitForNodes, type Wanted } from './wait.ts';
 import type { FleetCarrier } from './carrier.ts';
-import type { AskTrouble } from './watch-nodes.ts';
+import type { WatchProblem } from './watch-nodes.ts';
 import type { Problem } from '../../kube/cache/failure-log.ts';
 import type { FleetNode } from '../../controllers/fleet/fleet-node.ts';
 import type { Clock, Millis } from '../../base/clock.ts';
@@ -14,7 +14,7 @@ import { coreEvents, type KubeObject } from '../../kube/api/object.ts';
 
 /** Maximum number of nodes named in the last line; the others are counted. */
 const MAX_NAMED = 3;
-const troubles = ['KubeletConfigRefused', 'KubeletConfigCondemned', 'KubeletUnhealthy'] as const;
+const problemReasons = ['KubeletConfigRefused', 'KubeletConfigCondemned', 'KubeletUnhealthy'] as const;
 
 interface Api {
   client: Client;
@@ -22,7 +22,7 @@ interface Api {
 }
 
 /** Waits for nodes, with a line on stderr for each that has settled. @returns 1 with the reason if a node failed, or on timeout */
-export async function waitAndTell(
+export async function waitAndReport(
   context: Context,
   { client, fleet }: Api,
   wanted: Wanted,
@@ -40,8 +40,8 @@ export async function waitAndTell(
   };
   const onProgress = (states: ReadonlyMap<string, Settling>): void => bar.draw(progressText(states, wanted, clock.now()));
   try {
-    let trouble: AskTrouble = () => undefined;
-    const onStart = (ask: AskTrouble): void => void (trouble = ask);
+    let watchProblem: WatchProblem = () => undefined;
+    const onStart = (problem: WatchProblem): void => void (watchProblem = problem);
     const ends = await waitForNodes(fleet, clock, { ...wanted, before, timeoutMs, onProgress, onEnd, onStart }, signal);
     bar.clear();
     const waiting = [...ends].flatMap(([node, end]) => (end.at === 'waiting' ? [{ node, end }] : []));
@@ -55,7 +55,7 @@ export async function waitAndTell(
     if (waiting.length === 0) return fine;
     const each = await Promise.all(waiting.slice(0, MAX_NAMED).map((one) => overtime(context, client, one, source, wanted.wanted)));
     const more = waiting.length > MAX_NAMED ? `; and ${waiting.length - MAX_NAMED} more nodes` : '';
-    return wrong(`timed out after ${span(timeoutMs)}: ${each.join('; ')}${more}${blindText(trouble())}`);
+    return wrong(`timed out after ${span(timeoutMs)}: ${each.join('; ')}${more}${blindText(watchProblem())}`);
   } finally {
     bar.clear();
   }
@@ -80,7 +80,7 @@ async function overtime(
   if (end.reason === 'on-trial')
     return `${node}: ${source} is still on trial${leftOf(end, clock.now())}; increase --timeout, or see dkc nodes`;
   const isIts = ({ reason, message }: AgentEvent): boolean => reason === 'KubeletUnhealthy' || (spec !== null && isAbout(message, spec));
-  const [event] = await agentEvents({ client, clock }, node, troubles, isIts, signal);
+  const [event] = await agentEvents({ client, clock }, node, problemReasons, isIts, signal);
   const latest = event ? `; its last event is ${event.reason}: ${event.message}` : '';
   return `${node}: ${forPeople(end.why)}${latest}; see \`dkc status\` on the node`;
 }
@@ -167,7 +167,7 @@ function agentEvent(event: KubeObject): AgentEvent {
 type Failed = Extract<Settling, { at: 'failed' }>;
 
 /** The agent sends event and status in any order: look for the event this many times, with this interval. */
-const LOOKS = 3;
+const TRIES = 3;
 const BETWEEN_MS: Millis = 1_000;
 
 const verdicts = ['KubeletConfigCondemned', 'KubeletConfigRefused'] as const;
@@ -201,7 +201,7 @@ async function verdictReason(
   signal: AbortSignal,
 ): Promise<string | undefined> {
   if (how !== 'refused' && how !== 'condemned' && how !== 'fell-back') return undefined;
-  for (let look = 0; look < LOOKS; look++) {
+  for (let look = 0; look < TRIES; look++) {
     if (look > 0) await deps.clock.sleep(BETWEEN_MS, signal);
     const [about] = await agentEvents(deps, node, verdicts, ({ message }) => isAbout(message, source), signal);
     if (about) return shortened(about);

@@ -1,7 +1,7 @@
 import { dirname } from 'node:path';
 import { type Known, seen, the, Unseen } from '../check.ts';
 import type { DiskFacts, PermissionFacts, SettingsFacts, StoreFacts, Trusted } from '../node/files.ts';
-import type { NodeLook } from './node-look.ts';
+import type { NodeInspector } from '../inspect/node-inspector.ts';
 import { readPolicy } from '../../../agent/evaluate/node-inputs.ts';
 import { readOnlyPaths } from '../../../agent/host/facts.ts';
 import { argsOfFile } from '../../../agent/host/kubelet.ts';
@@ -16,7 +16,7 @@ import { layout } from '../../../agent/store/layout.ts';
 import { silentLog } from '../../../base/log.ts';
 import { validateFile } from '../../config/validate-file.ts';
 
-export async function lookAtDisk({ context, options, host }: NodeLook): Promise<DiskFacts> {
+export async function inspectDisk({ context, options, host }: NodeInspector): Promise<DiskFacts> {
   const { disk } = context;
   const { dynamicConfigDir, effectiveConfig, kubeletExits } = options;
   const run = dirname(kubeletExits);
@@ -29,7 +29,7 @@ export async function lookAtDisk({ context, options, host }: NodeLook): Promise<
   };
 }
 
-export async function lookAtSettings({ context, options, settingsFile, settingsProblem }: NodeLook): Promise<SettingsFacts> {
+export async function inspectSettings({ context, options, settingsFile, settingsProblem }: NodeInspector): Promise<SettingsFacts> {
   const { disk } = context;
   const policy = options.policy ?? DEFAULT_POLICY_FILE;
   return {
@@ -43,7 +43,7 @@ export async function lookAtSettings({ context, options, settingsFile, settingsP
 }
 
 /** The agent exits at once if it cannot read this file. @throws EACCES */
-async function argsProblem({ kubeletArgs }: NodeLook['options'], disk: NodeLook['context']['disk']): Promise<string | undefined> {
+async function argsProblem({ kubeletArgs }: NodeInspector['options'], disk: NodeInspector['context']['disk']): Promise<string | undefined> {
   if (kubeletArgs === undefined) return undefined;
   try {
     await argsOfFile(kubeletArgs, disk);
@@ -54,14 +54,14 @@ async function argsProblem({ kubeletArgs }: NodeLook['options'], disk: NodeLook[
   }
 }
 
-export async function lookAtPermissions(look: NodeLook): Promise<PermissionFacts> {
-  const { context, options, settingsFile } = look;
+export async function inspectPermissions(inspector: NodeInspector): Promise<PermissionFacts> {
+  const { context, options, settingsFile } = inspector;
   const { dynamicConfigDir, effectiveConfig, localConfig, kubeconfig, policy = DEFAULT_POLICY_FILE } = options;
   const access =
     kubeconfig === undefined ? undefined : await loadKubeconfig(kubeconfig, { environment: context.env }).catch(() => undefined);
   const secrets = [dynamicConfigDir, ...(kubeconfig === undefined ? [] : [kubeconfig]), ...secretFilesOf(access)];
   const others = [settingsFile, effectiveConfig, localConfig, ...(policy === 'none' ? [] : [policy])];
-  return { trusted: await seen(() => trustedOf(look, secrets, others)) };
+  return { trusted: await seen(() => trustedOf(inspector, secrets, others)) };
 }
 
 function secretFilesOf(access: ClusterAccess | undefined): string[] {
@@ -70,7 +70,7 @@ function secretFilesOf(access: ClusterAccess | undefined): string[] {
 }
 
 /** Each path with links resolved, and all parent directories, once. @throws EACCES */
-async function trustedOf({ context, host }: NodeLook, secrets: readonly string[], others: readonly string[]): Promise<Trusted[]> {
+async function trustedOf({ context, host }: NodeInspector, secrets: readonly string[], others: readonly string[]): Promise<Trusted[]> {
   const found = new Map<string, Trusted>();
   const add = async (path: string, isSecret: boolean): Promise<void> => {
     const kind = (await context.disk.stat(path))?.kind;
@@ -97,8 +97,8 @@ async function trustedOf({ context, host }: NodeLook, secrets: readonly string[]
   return [...found.values()];
 }
 
-export async function lookAtStore(look: NodeLook): Promise<StoreFacts> {
-  const { context, options } = look;
+export async function inspectStore(inspector: NodeInspector): Promise<StoreFacts> {
+  const { context, options } = inspector;
   const { disk, locks, clock } = context;
   const { dynamicConfigDir, effectiveConfig, localConfig, kubeletExits } = options;
   const store = new FsStore({ disk, locks, clock, root: dynamicConfigDir, volatileDir: dirname(kubeletExits) });
@@ -113,10 +113,10 @@ export async function lookAtStore(look: NodeLook): Promise<StoreFacts> {
       const { at, ...rest } = the(found);
       // Reading a damaged store would quarantine the damaged files, which only the agent does.
       if (at === 'absent' || ('problems' in rest && rest.problems.length > 0)) throw new Unseen('the store is absent or damaged');
-      const { facts } = await observe({ options, store, disk, clock, log: silentLog, kubelet: await look.kubelet() });
+      const { facts } = await observe({ options, store, disk, clock, log: silentLog, kubelet: await inspector.kubelet() });
       return facts.lastKnownGood;
     }),
-    local: await seen(() => localOf(look)),
+    local: await seen(() => localOf(inspector)),
     localConfig,
     dir: dynamicConfigDir,
   };
@@ -125,8 +125,8 @@ export async function lookAtStore(look: NodeLook): Promise<StoreFacts> {
 type StoreAt = Known<StoreFacts['store']>;
 type LocalAt = Known<StoreFacts['local']>;
 
-async function localOf(look: NodeLook): Promise<LocalAt> {
-  const { context, options } = look;
+async function localOf(inspector: NodeInspector): Promise<LocalAt> {
+  const { context, options } = inspector;
   let bytes: Uint8Array;
   try {
     bytes = await context.disk.readLinked(options.localConfig);
@@ -136,6 +136,13 @@ async function localOf(look: NodeLook): Promise<LocalAt> {
     return { at: 'broken', problem: error instanceof ActionError ? error.hint : describeError(error) };
   }
   const dir = dirname(options.localConfig);
-  const { errors } = await validateFile(context, { bytes, dir, options, kubelet: await look.kubelet(), withPolicy: false, strict: false });
+  const { errors } = await validateFile(context, {
+    bytes,
+    dir,
+    options,
+    kubelet: await inspector.kubelet(),
+    withPolicy: false,
+    strict: false,
+  });
   return errors.length === 0 ? { at: 'usable' } : { at: 'refused', findings: errors };
 }

@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { seen, type Seen, Unseen } from '../check.ts';
-import { type Credential, credentialChecks, type CredentialFacts, nodeWords } from '../node/credentials.ts';
+import { type Credential, credentialChecks, type CredentialFacts, nodeHints } from '../node/credentials.ts';
 import { certificatesIn, pairMatches } from '../../../agent/host/facts.ts';
 import { parseAccountToken } from '../../../agent/run/account-token.ts';
 import { ActionError, describeError, errorCode } from '../../../base/errors.ts';
@@ -19,7 +19,7 @@ export async function accessOf(load: () => Promise<ClusterAccess>): Promise<Clus
 }
 
 /** Examines the agent's kubeconfig. @param given - undefined: it has none */
-export async function lookAtKubeconfig(
+export async function inspectKubeconfig(
   given: Seen<string | undefined>,
   environment: Readonly<Record<string, string | undefined>>,
   now: Millis,
@@ -38,8 +38,8 @@ export async function credentialProblem(
   environment: Readonly<Record<string, string | undefined>>,
   now: Millis,
 ): Promise<string | undefined> {
-  const { facts } = await lookAtKubeconfig({ seen: kubeconfig }, environment, now);
-  for (const check of credentialChecks(nodeWords)) {
+  const { facts } = await inspectKubeconfig({ seen: kubeconfig }, environment, now);
+  for (const check of credentialChecks(nodeHints)) {
     const verdict = await seen(async () => check.decide({ ...facts, kubeletUnit: kubeletUnit || 'kubelet' }));
     if ('seen' in verdict && verdict.seen.result === 'failed') return `${verdict.seen.detail}; ${verdict.seen.remedy}`;
   }
@@ -80,11 +80,11 @@ function without(kubeconfig: string | undefined, why: string, now: Millis): Cred
 }
 
 /** A credential that cannot be read is a problem; one that this user may not read is unavailable. */
-function orProblem<T>(look: (() => Promise<T>) | undefined): Promise<Seen<T | { problem: string } | 'none'>> {
+function orProblem<T>(read: (() => Promise<T>) | undefined): Promise<Seen<T | { problem: string } | 'none'>> {
   return seen(async () => {
-    if (look === undefined) return 'none';
+    if (read === undefined) return 'none';
     try {
-      return await look();
+      return await read();
     } catch (error) {
       if (['EACCES', 'EPERM'].includes(errorCode(error) ?? '')) throw error;
       return { problem: describeError(error) };
