@@ -1,5 +1,5 @@
 import { describeError } from '../base/errors.ts';
-import { authorize, mayAsk } from './auth/authorize.ts';
+import { authorize, isPathAllowed } from './auth/authorize.ts';
 import { handleResource } from './handlers/resource.ts';
 import { type Answer, type ApiRequest, resourceRequest, type ResourceRequest } from './http/message.ts';
 import { openApi } from './openapi/document.ts';
@@ -28,7 +28,7 @@ export function answer(api: Api, request: ApiRequest, resource: ResourceRequest 
       return handleResource(api.context, resource, request, body);
     }
     const verb = request.method.toLowerCase();
-    if (!mayAsk(api.context.storage, request.user, verb === 'head' ? 'get' : verb, request.path))
+    if (!isPathAllowed(api.context.storage, request.user, verb === 'head' ? 'get' : verb, request.path))
       throw pathForbidden(request.user.name, verb, request.path);
     return elsewhere(api, request);
   } catch (error) {

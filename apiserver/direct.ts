@@ -37,7 +37,7 @@ export class DirectLine {
 class DirectConnection implements Connection {
   readonly #server: Server;
   readonly #onOver: () => void;
-  readonly #underWay = new Set<AbortController>();
+  readonly #pending = new Set<AbortController>();
   #isRetired = false;
   /** Of a half-open connection, over which nothing else comes. */
   #isSilent = false;
@@ -52,7 +52,7 @@ class DirectConnection implements Connection {
   }
 
   get isOver(): boolean {
-    return this.#isRetired && this.#underWay.size === 0;
+    return this.#isRetired && this.#pending.size === 0;
   }
 
   async send(request: WireRequest): Promise<WireResponse> {
@@ -60,12 +60,12 @@ class DirectConnection implements Connection {
     if (signal.aborted) throw abortReason(signal);
     if (this.#isRetired) throw broken('never');
     const over = new AbortController();
-    this.#underWay.add(over);
+    this.#pending.add(over);
     const stop = () => over.abort(abortReason(signal));
     signal.addEventListener('abort', stop, { once: true });
     const finish = () => {
       signal.removeEventListener('abort', stop);
-      this.#underWay.delete(over);
+      this.#pending.delete(over);
       if (this.isOver) this.#onOver();
     };
     try {
@@ -101,13 +101,13 @@ class DirectConnection implements Connection {
 
   retire(): void {
     this.#isRetired = true;
-    if (this.#underWay.size === 0) this.#onOver();
+    if (this.#pending.size === 0) this.#onOver();
   }
 
   destroy(): void {
     this.#isRetired = true;
-    for (const over of this.#underWay) over.abort(broken('perhaps'));
-    this.#underWay.clear();
+    for (const over of this.#pending) over.abort(broken('perhaps'));
+    this.#pending.clear();
     this.#onOver();
   }
 

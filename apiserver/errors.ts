@@ -18,7 +18,7 @@ export interface FieldError {
 export const TODAY = 34;
 
 /** The errors with the messages of release 1.`release`. */
-export const wordedFor = (release: number, errors: readonly FieldError[]): readonly FieldError[] =>
+export const messagesOf = (release: number, errors: readonly FieldError[]): readonly FieldError[] =>
   release < TODAY ? errors : errors.map((error) => ({ ...error, ...error.today }));
 
 export type FieldErrorType = keyof typeof types;

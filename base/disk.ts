@@ -239,7 +239,7 @@ export interface Synced {
  */
 export class SyncTimes {
   readonly #monotonic: () => Millis;
-  readonly #underWay = new Set<{ path: string; began: Millis }>();
+  readonly #pending = new Set<{ path: string; began: Millis }>();
   #longest: Synced | undefined;
 
   constructor(monotonic: () => Millis) {
@@ -249,9 +249,9 @@ export class SyncTimes {
   /** @returns call this when the sync is done, or has failed */
   begin(path: string): () => void {
     const sync = { path, began: this.#monotonic() };
-    this.#underWay.add(sync);
+    this.#pending.add(sync);
     return () => {
-      this.#underWay.delete(sync);
+      this.#pending.delete(sync);
       this.#longest = longer(this.#longest, { path, ms: this.#monotonic() - sync.began });
     };
   }
@@ -260,7 +260,7 @@ export class SyncTimes {
   take(): Synced | undefined {
     const now = this.#monotonic();
     let longest = this.#longest;
-    for (const { path, began } of this.#underWay) longest = longer(longest, { path, ms: now - began });
+    for (const { path, began } of this.#pending) longest = longer(longest, { path, ms: now - began });
     this.#longest = undefined;
     return longest;
   }

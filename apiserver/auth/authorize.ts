@@ -33,7 +33,7 @@ export function whyNot(stored: Stored, user: User, request: ResourceRequest, que
   const why = node === undefined ? '' : nodeMay(stored, node, request, query);
   if (why === undefined) return undefined;
   const { verb, group, resource, subresource, namespace } = request;
-  const wish = {
+  const attributes = {
     verb,
     group,
     resource: subresource === '' ? resource : `${resource}/${subresource}`,
@@ -41,14 +41,14 @@ export function whyNot(stored: Stored, user: User, request: ResourceRequest, que
     // A list with a field selector for one name counts as a request for that object.
     name: request.name || selectedName(query),
   };
-  return allows(rulesOf(stored, user, namespace), wish) ? undefined : why;
+  return allows(rulesOf(stored, user, namespace), attributes) ? undefined : why;
 }
 
 // Paths that every authenticated user may get: the cluster role system:discovery.
 const discovery = /^\/(api|apis|healthz|livez|openapi|readyz|version)(\/|$)/;
 
 /** Whether a user may access a non-resource path. */
-export function mayAsk(stored: Stored, user: User, verb: string, path: string): boolean {
+export function isPathAllowed(stored: Stored, user: User, verb: string, path: string): boolean {
   if (user.groups.includes('system:masters') || (discovery.test(path) && verb === 'get')) return true;
   return allows(rulesOf(stored, user, ''), { verb, path });
 }
@@ -134,7 +134,7 @@ export function restrictNode(user: User, served: ServedKind, object: KubeObject,
 }
 
 /** An action on a resource. */
-interface ResourceWish {
+interface ResourceAttributes {
   verb: string;
   group: string;
   /** Resource with subresource: `pods/status`. */
@@ -146,7 +146,7 @@ interface ResourceWish {
 }
 
 /** A request for a non-resource path: `/metrics`. */
-interface PathWish {
+interface NonResourceAttributes {
   verb: string;
   path: string;
 }
@@ -190,11 +190,11 @@ function isSubject(subject: unknown, user: User, home: string): boolean {
 }
 
 /** Whether one of the rules allows the request. */
-export function allows(rules: readonly PolicyRule[], wish: ResourceWish | PathWish): boolean {
-  return rules.some((rule) => ('path' in wish ? allowsPath(rule, wish) : allowsResource(rule, wish)));
+export function allows(rules: readonly PolicyRule[], attributes: ResourceAttributes | NonResourceAttributes): boolean {
+  return rules.some((rule) => ('path' in attributes ? allowsPath(rule, attributes) : allowsResource(rule, attributes)));
 }
 
-function allowsResource(rule: PolicyRule, { verb, group, resource, name }: ResourceWish): boolean {
+function allowsResource(rule: PolicyRule, { verb, group, resource, name }: ResourceAttributes): boolean {
   const names = listAt(rule, 'resourceNames');
   return (
     has(rule, 'verbs', verb) &&
@@ -209,7 +209,7 @@ function isAnysSubresource(one: unknown, resource: string): boolean {
   return typeof one === 'string' && one.startsWith('*/') && resource.includes('/') && resource.endsWith(one.slice(1));
 }
 
-function allowsPath(rule: PolicyRule, { verb, path }: PathWish): boolean {
+function allowsPath(rule: PolicyRule, { verb, path }: NonResourceAttributes): boolean {
   const fits = (one: unknown) =>
     one === '*' || one === path || (typeof one === 'string' && one.endsWith('*') && path.startsWith(one.slice(0, -1)));
   return has(rule, 'verbs', verb) && listAt(rule, 'nonResourceURLs').some(fits);

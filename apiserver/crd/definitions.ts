@@ -28,7 +28,7 @@ export function withStatus(definition: KubeObject, { now, stored }: RuleContext)
   const before = nodeOf(definition['status']) ?? {};
   const names = nodeOf(spec['names']) ?? {};
   const others = stored.list(DEFINITIONS).objects.filter((other) => other.metadata.uid !== definition.metadata.uid);
-  const taken = takenName(names, textOf(spec['group']), others);
+  const taken = nameConflict(names, textOf(spec['group']), others);
   const condition = (type: string, holds: boolean, reason: string, message: string): Node => {
     const status = holds ? 'True' : 'False';
     const last = nodesOf(before['conditions']).find((one) => one['type'] === type && one['status'] === status);
@@ -51,7 +51,7 @@ export function withStatus(definition: KubeObject, { now, stored }: RuleContext)
   return { ...filled, status: { conditions, acceptedNames, storedVersions } };
 }
 
-function takenName(names: Node, group: string, others: readonly KubeObject[]): { name: string; reason: string } | undefined {
+function nameConflict(names: Node, group: string, others: readonly KubeObject[]): { name: string; reason: string } | undefined {
   const accepted = others
     .filter((other) => nodeOf(other['spec'])?.['group'] === group)
     .map((other) => nodeOf(nodeOf(other['status'])?.['acceptedNames']) ?? {});

@@ -10,14 +10,14 @@ import { allVerbs } from '../kinds/kind.ts';
  * Faults of an event of a watch: it is sent twice (`duplicate`), after the next event (`reorder`), or late (`lag`); ERROR 410 is sent instead
  * (`early-gone`), or the watch ends in the middle of the event without an error (`truncate`).
  */
-export type FaultAction = FaultStatus | FaultWord;
+export type FaultAction = FaultStatus | FaultName;
 
 /** The response that replaces the request's; `injectedError` of plan.ts creates it. */
 export interface FaultStatus {
   status: number;
 }
 
-export type FaultWord = (typeof words)[number];
+export type FaultName = (typeof faultNames)[number];
 
 /** Default age of a stale state, in number of changes. */
 export const STALE_VERSIONS = 100;
@@ -43,7 +43,7 @@ export interface Fault {
   probability?: number;
 }
 
-const words = [
+const faultNames = [
   'drop',
   'hang',
   'half',
@@ -71,7 +71,7 @@ const fields = {
   probability: true,
 } satisfies Record<Exclude<keyof Fault, 'action'> | keyof FaultStatus | 'fault', true>;
 const methods = ['get', 'head', 'post', 'put', 'patch', 'delete', 'options'] as const;
-const ofEvents: ReadonlySet<unknown> = new Set<FaultWord>(['duplicate', 'reorder', 'early-gone', 'lag']);
+const ofEvents: ReadonlySet<unknown> = new Set<FaultName>(['duplicate', 'reorder', 'early-gone', 'lag']);
 
 /** Whether a fault with this verb applies to events of watches instead of requests. */
 export function isOfEvents({ action }: Pick<Fault, 'action'>, verb: string): boolean {
@@ -99,7 +99,7 @@ export function parseFaults(json: unknown): Fault[] {
 
 function parseFault(entry: unknown, where: string): Fault {
   if (!isJsonObject(entry)) throw bad(where, 'it must be an object');
-  const unknown = Object.keys(entry).find((field) => !Object.hasOwn(fields, field) && !words.some((word) => word === field));
+  const unknown = Object.keys(entry).find((field) => !Object.hasOwn(fields, field) && !faultNames.some((word) => word === field));
   if (unknown !== undefined) throw bad(where, `there is no field ${JSON.stringify(unknown)}`);
   const { verb = '*', resource = '*', name, ms = 1000, probability } = entry;
   if (typeof verb !== 'string' || typeof resource !== 'string') throw bad(where, 'verb and resource must be strings');
@@ -139,12 +139,12 @@ function wholeNumber(entry: Record<string, unknown>, field: string, where: strin
 }
 
 function parseAction(entry: Record<string, unknown>, where: string): FaultAction {
-  const named = words.filter((word) => entry[word] === true || entry['status'] === word || entry['fault'] === word);
+  const named = faultNames.filter((word) => entry[word] === true || entry['status'] === word || entry['fault'] === word);
   const [word] = named;
   const { status } = entry;
   if (word !== undefined && named.length === 1 && typeof status !== 'number') return word;
   if (word === undefined && typeof status === 'number' && Number.isInteger(status) && status >= 400 && status <= 599) return { status };
-  throw bad(where, `it needs one of: a status from 400 to 599, ${words.join(', ')}`);
+  throw bad(where, `it needs one of: a status from 400 to 599, ${faultNames.join(', ')}`);
 }
 
 function bad(where: string, hint: string): ActionError {

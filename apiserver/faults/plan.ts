@@ -108,17 +108,17 @@ export function injectedError({ status }: FaultStatus): StatusError {
 }
 
 /** 410 Expired, as the real server sends it: to a watch as an ERROR event, to any other request as a Status. */
-export function goneAnswer(verb: string): Answer {
-  if (verb !== 'watch') return { code: 410, json: gone() };
-  return { code: 200, type: 'application/json', stream: one(goneLine()) };
+export function expiredAnswer(verb: string): Answer {
+  if (verb !== 'watch') return { code: 410, json: expiredStatus() };
+  return { code: 200, type: 'application/json', stream: one(expiredLine()) };
 }
 
 /** The ERROR event of an expired watch. */
-function goneLine(): Line {
-  return { type: 'ERROR', name: '', text: `${JSON.stringify({ type: 'ERROR', object: gone() })}\n` };
+function expiredLine(): Line {
+  return { type: 'ERROR', name: '', text: `${JSON.stringify({ type: 'ERROR', object: expiredStatus() })}\n` };
 }
 
-function gone(): Status {
+function expiredStatus(): Status {
   return new StatusError(410, 'Expired', 'too old resource version: the fault plan says so').status();
 }
 
@@ -178,7 +178,7 @@ export async function* withEventFaults(
         out = [line];
         await clock.sleep(fault.ms, signal);
       } else if (action === 'early-gone') {
-        yield [...out, goneLine()];
+        yield [...out, expiredLine()];
         return;
       } else if (action === 'truncate') {
         yield [...out, { ...line, text: line.text.slice(0, Math.floor(line.text.length / 2)) }];

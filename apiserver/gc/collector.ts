@@ -42,23 +42,23 @@ export class Collector {
     const { uid, ownerReferences, deletionTimestamp } = object.metadata;
     const place = { kind, key };
     if (change.type === 'DELETED') {
-      this.#lookAt(this.#dependents.of(uid));
+      this.#enqueue(this.#dependents.of(uid));
       // An owner in foreground deletion may have waited for this dependent.
-      for (const reference of ownerReferences ?? []) this.#lookAt(this.#ownerPlaces(reference, object));
+      for (const reference of ownerReferences ?? []) this.#enqueue(this.#ownerPlaces(reference, object));
       return;
     }
     if (ownerReferences !== undefined && ownerReferences !== previous?.metadata.ownerReferences) {
-      this.#lookAt([place]);
-      for (const reference of previous?.metadata.ownerReferences ?? []) this.#lookAt(this.#ownerPlaces(reference, object));
+      this.#enqueue([place]);
+      for (const reference of previous?.metadata.ownerReferences ?? []) this.#enqueue(this.#ownerPlaces(reference, object));
     } else if (previous?.metadata.ownerReferences !== ownerReferences) {
-      for (const reference of previous?.metadata.ownerReferences ?? []) this.#lookAt(this.#ownerPlaces(reference, object));
+      for (const reference of previous?.metadata.ownerReferences ?? []) this.#enqueue(this.#ownerPlaces(reference, object));
     }
     if (deletionTimestamp === undefined) return;
-    this.#lookAt([place]);
-    if (isWaiting(object) && (previous === undefined || !isWaiting(previous))) this.#lookAt(this.#dependents.of(uid));
+    this.#enqueue([place]);
+    if (isWaiting(object) && (previous === undefined || !isWaiting(previous))) this.#enqueue(this.#dependents.of(uid));
   }
 
-  #lookAt(places: readonly Place[]): void {
+  #enqueue(places: readonly Place[]): void {
     for (const place of places) this.#queue.set(`${place.kind} ${place.key}`, place);
     if (this.#queue.size === 0 || this.#isScheduled) return;
     this.#isScheduled = true;
@@ -73,7 +73,7 @@ export class Collector {
       this.#queue.delete(id);
       this.#visit(place);
     }
-    this.#lookAt([]);
+    this.#enqueue([]);
     if (this.#queue.size > 0) return;
     for (const done of this.#waiters.splice(0)) done();
   }
@@ -108,7 +108,7 @@ export class Collector {
     const { namespace = '', name = '', uid, resourceVersion } = object.metadata;
     const step = planOwned(
       object,
-      (reference) => this.#ask(reference, object),
+      (reference) => this.#ownerState(reference, object),
       () => this.#owned(uid),
     );
     switch (step.do) {
@@ -128,7 +128,7 @@ export class Collector {
     }
   }
 
-  #ask(reference: OwnerReference, dependent: KubeObject): Owner {
+  #ownerState(reference: OwnerReference, dependent: KubeObject): Owner {
     const [place] = this.#ownerPlaces(reference, dependent);
     if (place === undefined) return 'unknown';
     const owner = this.#context.storage.get(place.kind, place.key);

@@ -134,9 +134,9 @@ export function difference(left: FieldSet, right: FieldSet): FieldSet {
   const set: FieldSet = {};
   for (const [step, inner] of Object.entries(left)) {
     if (!Object.hasOwn(right, step)) setField(set, step, inner);
-    else if (!isWhole(inner)) {
+    else if (!isWholeField(inner)) {
       const rest = difference(inner, right[step] ?? {});
-      if (!isWhole(right[step] ?? {}) && Object.keys(rest).length > 0) setField(set, step, rest);
+      if (!isWholeField(right[step] ?? {}) && Object.keys(rest).length > 0) setField(set, step, rest);
     }
   }
   return set;
@@ -150,7 +150,7 @@ function withoutFields(value: unknown, set: FieldSet, rule: MergeRule = {}): unk
   for (const [name, one] of Object.entries(value)) {
     const inner = Object.hasOwn(set, `f:${name}`) ? set[`f:${name}`] : undefined;
     if (inner === undefined) setField(kept, name, one);
-    else if (!isWhole(inner)) setField(kept, name, withoutFields(one, inner, rule.fields?.[name]));
+    else if (!isWholeField(inner)) setField(kept, name, withoutFields(one, inner, rule.fields?.[name]));
   }
   return kept;
 }
@@ -159,7 +159,7 @@ function withoutItem(item: unknown, set: FieldSet, rule: MergeRule): unknown[] {
   const step = rule.mergeKey === undefined ? `v:${JSON.stringify(item)}` : itemStep(item, rule.mergeKey);
   const inner = Object.hasOwn(set, step) ? set[step] : undefined;
   if (inner === undefined) return [item];
-  if (isWhole(inner) || Object.hasOwn(inner, '.')) return [];
+  if (isWholeField(inner) || Object.hasOwn(inner, '.')) return [];
   return [withoutFields(item, inner, itemRule(rule))];
 }
 
@@ -170,7 +170,7 @@ function conflictingFields(ours: FieldSet, theirs: FieldSet, wanted: unknown, li
     if (step === '.' || !Object.hasOwn(theirs, step)) continue;
     const at = path + stepText(step);
     const [mine, current] = [child(wanted, step, rule), child(live, step, rule)];
-    if (isWhole(inner) || isWhole(theirs[step] ?? {})) {
+    if (isWholeField(inner) || isWholeField(theirs[step] ?? {})) {
       if (!jsonEqual(mine, current)) found.push(at);
     } else
       found.push(
@@ -226,6 +226,6 @@ function itemRule({ fields }: MergeRule): MergeRule {
   return fields ? { fields } : {};
 }
 
-function isWhole(set: FieldSet): boolean {
+function isWholeField(set: FieldSet): boolean {
   return Object.keys(set).every((step) => step === '.');
 }

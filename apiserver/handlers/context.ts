@@ -64,7 +64,7 @@ export function checkReached(version: number | undefined, current: number): void
   if (version !== undefined && version > current) throw resourceVersionTooLarge(version, current);
 }
 
-export type Asked = Pick<ApiRequest, 'query' | 'staleBy'>;
+export type ReadRequest = Pick<ApiRequest, 'query' | 'staleBy'>;
 
 /** Whether a real server could respond from a lagging cache: the request accepts any version, or any version not older than one. */
 export function mayBeStale(query: URLSearchParams): boolean {
@@ -74,7 +74,7 @@ export function mayBeStale(query: URLSearchParams): boolean {
 }
 
 /** The version from which a lagging replica would respond; undefined: the newest. Never older than the requested version or the oldest known one. */
-export function staleVersion(storage: Storage, kind: string, { query, staleBy = 0 }: Asked): number | undefined {
+export function staleVersion(storage: Storage, kind: string, { query, staleBy = 0 }: ReadRequest): number | undefined {
   if (staleBy === 0 || !mayBeStale(query)) return undefined;
   return Math.max(versionOf(query) ?? 0, storage.version - staleBy, storage.log(kind).forgotten);
 }
@@ -141,23 +141,23 @@ function badOption(kind: string, errors: readonly FieldError[]): Error {
 
 /** Whether a create, update or patch is a dry run. @throws StatusError 422 for anything but `All` */
 export function dryRunOf(query: URLSearchParams, kind: 'CreateOptions' | 'UpdateOptions' | 'PatchOptions'): boolean {
-  const asked = query.getAll('dryRun');
-  const errors = dryRunErrors(asked);
+  const requested = query.getAll('dryRun');
+  const errors = dryRunErrors(requested);
   if (errors.length > 0) throw badOption(kind, errors);
-  return asked.length > 0;
+  return requested.length > 0;
 }
 
-function dryRunErrors(asked: readonly unknown[]): FieldError[] {
-  if (asked.every((one) => one === 'All')) return [];
-  return [notSupportedShown('dryRun', `[]string{${asked.map((one) => JSON.stringify(one)).join(', ')}}`, ['All'])];
+function dryRunErrors(requested: readonly unknown[]): FieldError[] {
+  if (requested.every((one) => one === 'All')) return [];
+  return [notSupportedShown('dryRun', `[]string{${requested.map((one) => JSON.stringify(one)).join(', ')}}`, ['All'])];
 }
 
 /** Reads `metav1.DeleteOptions` from a body. @throws StatusError 422 */
 export function deleteOptions(options: Record<string, unknown>, query: URLSearchParams): DeleteOptions {
   const preconditions = isJsonObject(options['preconditions']) ? options['preconditions'] : {};
   const dryRun = Array.isArray(options['dryRun']) ? options['dryRun'] : query.getAll('dryRun');
-  const asked = options['gracePeriodSeconds'] ?? query.get('gracePeriodSeconds');
-  const grace = asked === null || asked === undefined ? undefined : Number(asked);
+  const requested = options['gracePeriodSeconds'] ?? query.get('gracePeriodSeconds');
+  const grace = requested === null || requested === undefined ? undefined : Number(requested);
   if (grace !== undefined && !Number.isSafeInteger(grace)) throw badRequest('gracePeriodSeconds must be a whole number');
   const policy = options['propagationPolicy'] ?? query.get('propagationPolicy') ?? undefined;
   const orphan = options['orphanDependents'] ?? orphanOf(query);
@@ -200,11 +200,11 @@ const uncollected: ReadonlySet<string> = new Set(['/events']);
 export function finalizersOnDelete(kind: string, { metadata }: KubeObject, { propagation }: DeleteOptions): readonly string[] {
   const before = metadata.finalizers ?? [];
   if (uncollected.has(kind)) return before;
-  const way = propagation ?? (before.includes(ORPHAN) ? 'Orphan' : before.includes(FOREGROUND) ? 'Foreground' : defaultOf(kind));
+  const policy = propagation ?? (before.includes(ORPHAN) ? 'Orphan' : before.includes(FOREGROUND) ? 'Foreground' : defaultOf(kind));
   const isNew = metadata.deletionTimestamp === undefined && kind === 'apiextensions.k8s.io/customresourcedefinitions';
   const others = [...before.filter((one) => one !== ORPHAN && one !== FOREGROUND), ...(isNew ? [CLEANUP] : [])];
-  if (way === 'Background') return others;
-  return [...others, way === 'Orphan' ? ORPHAN : FOREGROUND];
+  if (policy === 'Background') return others;
+  return [...others, policy === 'Orphan' ? ORPHAN : FOREGROUND];
 }
 
 function defaultOf(kind: string): Propagation {

@@ -43,7 +43,7 @@ export function deleteObject(
   return { object, removed };
 }
 
-function terminating(context: Context, isNamespace: boolean, old: KubeObject, asked: number, finalizers: readonly string[]): KubeObject {
+function terminating(context: Context, isNamespace: boolean, old: KubeObject, grace: number, finalizers: readonly string[]): KubeObject {
   const { finalizers: _old, ...rest } = old.metadata;
   const held = finalizers.length === 0 ? {} : { finalizers: [...finalizers] };
   const before = old.metadata.deletionGracePeriodSeconds;
@@ -54,10 +54,10 @@ function terminating(context: Context, isNamespace: boolean, old: KubeObject, as
     return { ...old, metadata, status: { ...(isJsonObject(old['status']) ? old['status'] : {}), phase: 'Terminating' } };
   }
   // A second delete can only shorten the grace period, which starts with the first delete.
-  if (since !== undefined && (before === undefined || asked >= before)) return { ...old, metadata: { ...rest, ...held } };
+  if (since !== undefined && (before === undefined || grace >= before)) return { ...old, metadata: { ...rest, ...held } };
   const start = since === undefined || before === undefined ? now : Date.parse(since) - before * 1000;
   const counted = since === undefined ? nextGeneration(rest) : {};
-  const metadata = { ...rest, ...held, ...counted, deletionTimestamp: rfc3339(start + asked * 1000), deletionGracePeriodSeconds: asked };
+  const metadata = { ...rest, ...held, ...counted, deletionTimestamp: rfc3339(start + grace * 1000), deletionGracePeriodSeconds: grace };
   return { ...old, metadata };
 }
 

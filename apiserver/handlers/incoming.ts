@@ -139,7 +139,7 @@ function decodeObject(value: unknown, { fields, values, required = [] }: Schema,
       continue;
     }
     const found = decodeBySchema(value[name], schema, at, zeros);
-    if (isLeftOut(found, schema, required.includes(name))) continue;
+    if (isOmitted(found, schema, required.includes(name))) continue;
     // An empty list is dropped.
     decoded[name] = schema.zero === 'written' && Array.isArray(found) && found.length === 0 ? null : found;
   }
@@ -153,7 +153,7 @@ function decodeMap(value: JsonObject, values: Schema, path: string, zeros: Zeros
   return decoded;
 }
 
-function isLeftOut(value: unknown, schema: Schema, required: boolean): boolean {
+function isOmitted(value: unknown, schema: Schema, required: boolean): boolean {
   if (schema.zero === 'kept' || schema.zero === 'written' || (schema.zero === undefined && required)) return false;
   if (value === '') return true;
   if (schema.zero === 'dropped' && (value === 0 || value === false) && schema.type !== 'intOrText') return true;

@@ -5,7 +5,7 @@ import { applyStrategicPatch, type MergeRule, strategicRules } from '../patch/st
 import { describesOnly } from '../crd/custom-schema.ts';
 import { type Answer, type ApiRequest, decodeBody, decodeObject, mediaType, type ResourceRequest } from '../http/message.ts';
 import { apiVersion, type ServedKind, type View } from '../kinds/kind.ts';
-import { badRequest, invalid, StatusError, unsupportedMediaType, wordedFor } from '../errors.ts';
+import { badRequest, invalid, StatusError, unsupportedMediaType, messagesOf } from '../errors.ts';
 import { incomingObject } from './incoming.ts';
 import { unreachable } from '../../base/errors.ts';
 import { getObject } from './read.ts';
@@ -114,7 +114,7 @@ export function handleView(
   const object = updateObject(context, served, request, { dryRun, subresource: request.subresource }, (old) => {
     const wanted = edit(view.show(old));
     const errors = view.validate(wanted);
-    if (errors.length > 0) throw invalid({ group, kind }, request.name, wordedFor(context.registry.release, errors));
+    if (errors.length > 0) throw invalid({ group, kind }, request.name, messagesOf(context.registry.release, errors));
     return view.change(old, wanted);
   });
   return { code: 200, json: shown(object) };

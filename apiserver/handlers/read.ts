@@ -4,10 +4,10 @@ import type { ResourceRequest } from '../http/message.ts';
 import { groupResource, type ServedKind, storageName } from '../kinds/kind.ts';
 import { indexOf, storageKey, type View } from '../storage/storage.ts';
 import { badRequest, expired, notFound, notSupported, prohibited, StatusError, TODAY } from '../errors.ts';
-import { type Asked, badListOption, checkReached, type Context, numberOf, selection, staleVersion, versionOf } from './context.ts';
+import { type ReadRequest, badListOption, checkReached, type Context, numberOf, selection, staleVersion, versionOf } from './context.ts';
 
 /** One object. @throws StatusError 404 */
-export function getObject(context: Context, served: ServedKind, request: ResourceRequest, from: Asked): KubeObject {
+export function getObject(context: Context, served: ServedKind, request: ResourceRequest, from: ReadRequest): KubeObject {
   const { storage } = context;
   checkReached(versionOf(from.query), storage.version);
   const name = storageName(served.kind);
@@ -29,7 +29,7 @@ export interface Page {
 }
 
 /** Lists matching objects, in pages of `limit`; all pages have the same resourceVersion. @throws StatusError 400, 410, 504 */
-export function listObjects(context: Context, served: ServedKind, request: ResourceRequest, from: Asked): Page {
+export function listObjects(context: Context, served: ServedKind, request: ResourceRequest, from: ReadRequest): Page {
   const { query } = from;
   const limit = numberOf(query, 'limit');
   const token = query.get('continue') ?? '';
@@ -78,7 +78,7 @@ function viewOf(
   request: ResourceRequest,
   start: Continued | undefined,
   exact: number | undefined,
-  from: Asked,
+  from: ReadRequest,
 ): View {
   const namespace = request.namespace === '' ? undefined : request.namespace;
   const name = storageName(served.kind);

@@ -13,7 +13,7 @@ import {
   type ResourceRequest,
 } from '../http/message.ts';
 import { allVerbs, groupResource, type RuleContext, type ServedKind, storageName } from '../kinds/kind.ts';
-import { badRequest, invalid, methodNotAllowed, noSuchPath, wordedFor } from '../errors.ts';
+import { badRequest, invalid, methodNotAllowed, noSuchPath, messagesOf } from '../errors.ts';
 import { storageKey } from '../storage/storage.ts';
 import { applied, applyRequest } from './apply.ts';
 import { type Context, deleteOptions, dryRunOf, rules } from './context.ts';
@@ -106,7 +106,7 @@ function create({ context, served, request, from, body, present }: Call): Answer
     const { metadata, ...rest } = given;
     const posted: KubeObject = { ...rest, metadata: isJsonObject(metadata) ? metadata : {} };
     const errors = action.validate(posted);
-    if (errors.length > 0) throw invalid({ group: '', kind: action.kind }, request.name, wordedFor(context.registry.release, errors));
+    if (errors.length > 0) throw invalid({ group: '', kind: action.kind }, request.name, messagesOf(context.registry.release, errors));
     const rule = rules(context, request.subresource);
     updateObject(context, served, request, { dryRun, subresource: request.subresource }, (old) => action.act(old, posted, rule));
     return { code: 201, json: success };

@@ -4,7 +4,7 @@ import { type ApiRequest, isTrue, type ResourceRequest } from '../http/message.t
 import { type ServedKind, storageName } from '../kinds/kind.ts';
 import { storageKey } from '../storage/storage.ts';
 import { expired, prohibited } from '../errors.ts';
-import { type Asked, badListOption, type Context, numberOf, selection, type Selection, staleVersion, versionOf } from './context.ts';
+import { type ReadRequest, badListOption, type Context, numberOf, selection, type Selection, staleVersion, versionOf } from './context.ts';
 
 export type WatchEvent =
   | { type: 'ADDED' | 'MODIFIED' | 'DELETED'; object: KubeObject }
@@ -47,21 +47,21 @@ export function watchObjects(
   return run(context, served, watchPlan(context, served, request, from), from.signal);
 }
 
-function watchPlan(context: Context, served: ServedKind, request: ResourceRequest, from: Asked): WatchPlan {
+function watchPlan(context: Context, served: ServedKind, request: ResourceRequest, from: ReadRequest): WatchPlan {
   const { query } = from;
   const version = versionOf(query);
   // An older server ignores the unknown parameter, and then rejects resourceVersionMatch, which requires it.
-  const asked = context.registry.release < STREAMS_SINCE ? null : query.get('sendInitialEvents');
+  const sendInitialEvents = context.registry.release < STREAMS_SINCE ? null : query.get('sendInitialEvents');
   const match = query.get('resourceVersionMatch') ?? '';
-  if (asked !== null && match !== 'NotOlderThan') {
+  if (sendInitialEvents !== null && match !== 'NotOlderThan') {
     throw badListOption(prohibited('sendInitialEvents', 'sendInitialEvents requires setting resourceVersionMatch to NotOlderThan'));
   }
-  if (asked === null && match !== '') {
+  if (sendInitialEvents === null && match !== '') {
     throw badListOption(
       prohibited('resourceVersionMatch', 'resourceVersionMatch is forbidden for watch unless sendInitialEvents is provided'),
     );
   }
-  const initial = asked === null ? version === undefined || version === 0 : isTrue(asked);
+  const initial = sendInitialEvents === null ? version === undefined || version === 0 : isTrue(sendInitialEvents);
   const seconds = numberOf(query, 'timeoutSeconds');
   const now = staleVersion(context.storage, storageName(served.kind), from) ?? context.storage.version;
   return {
@@ -70,7 +70,7 @@ function watchPlan(context: Context, served: ServedKind, request: ResourceReques
     from: initial || version === undefined || version === 0 ? now : version,
     initial,
     bookmarks: isTrue(query.get('allowWatchBookmarks')),
-    endsInitial: asked !== null && isTrue(asked) && isTrue(query.get('allowWatchBookmarks')),
+    endsInitial: sendInitialEvents !== null && isTrue(sendInitialEvents) && isTrue(query.get('allowWatchBookmarks')),
     // Default timeout, as on a real server: half an hour to an hour.
     timeoutMs: seconds > 0 ? seconds * 1000 : 1_800_000 * (1 + context.random()),
   };

@@ -4,7 +4,7 @@ import { groupResource, hasGeneration, storageName } from '../kinds/kind.ts';
 import type { ServedKind } from '../kinds/kind.ts';
 import { validateMetadata, validateMetadataUpdate } from '../kinds/metadata-rules.ts';
 import { storageKey } from '../storage/storage.ts';
-import { alreadyExists, badRequest, conflict, forbidden, invalid, modified, notFound, wordedFor } from '../errors.ts';
+import { alreadyExists, badRequest, conflict, forbidden, invalid, modified, notFound, messagesOf } from '../errors.ts';
 import type { Context } from './context.ts';
 import { generateName, newUid, rules } from './context.ts';
 import { sweepNamespace } from './delete.ts';
@@ -44,7 +44,7 @@ export function createObject(context: Context, served: ServedKind, given: KubeOb
   object = kind.defaults?.(object, rule) ?? object;
   const errors = [...validateMetadata(kind, object), ...(kind.validate?.(object, rule) ?? [])];
   const name = object.metadata.name ?? '';
-  if (errors.length > 0) throw invalid({ group: served.at.group, kind: kind.kind }, name, wordedFor(context.registry.release, errors));
+  if (errors.length > 0) throw invalid({ group: served.at.group, kind: kind.kind }, name, messagesOf(context.registry.release, errors));
   const key = storageKey(object.metadata.namespace, name);
   if (context.storage.get(storageName(kind), key)) throw alreadyExists(groupResource(served), name);
   return options.dryRun ? object : context.storage.put(storageName(kind), key, object);
@@ -73,7 +73,7 @@ export function updateObject(
     ...validateMetadataUpdate(object, old),
     ...(kind.validateUpdate ? kind.validateUpdate(object, old, rule) : (kind.validate?.(object, rule) ?? [])),
   ];
-  if (errors.length > 0) throw invalid({ group: served.at.group, kind: kind.kind }, at.name, wordedFor(context.registry.release, errors));
+  if (errors.length > 0) throw invalid({ group: served.at.group, kind: kind.kind }, at.name, messagesOf(context.registry.release, errors));
   // Changes by an action, such as the node of a binding, do not increment the generation.
   const isCounted = hasGeneration(kind, context.registry.release) && kind.actions?.[options.subresource] === undefined;
   if (isCounted && !jsonEqual(body(served, object), body(served, old))) object = withNextGeneration(object);

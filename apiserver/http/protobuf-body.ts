@@ -60,7 +60,7 @@ const binding: Message = {
   3: ['roleRef', { 1: ['apiGroup', 'text'], 2: ['kind', 'text'], 3: ['name', 'text'] }],
 };
 
-const wish: Message = {
+const resourceAttributes: Message = {
   1: ['namespace', 'text'],
   2: ['verb', 'text'],
   3: ['group', 'text'],
@@ -77,7 +77,10 @@ const kinds: Readonly<Record<string, Message>> = {
   'rbac.authorization.k8s.io/v1/ClusterRoleBinding': binding,
   'authorization.k8s.io/v1/SelfSubjectAccessReview': {
     1: ['metadata', metadata],
-    2: ['spec', { 1: ['resourceAttributes', wish], 2: ['nonResourceAttributes', { 1: ['path', 'text'], 2: ['verb', 'text'] }] }],
+    2: [
+      'spec',
+      { 1: ['resourceAttributes', resourceAttributes], 2: ['nonResourceAttributes', { 1: ['path', 'text'], 2: ['verb', 'text'] }] },
+    ],
   },
   'authorization.k8s.io/v1/SelfSubjectRulesReview': { 1: ['metadata', metadata], 2: ['spec', { 1: ['namespace', 'text'] }] },
   'policy/v1/PodDisruptionBudget': {

@@ -2,7 +2,7 @@ import { unreachable } from '../../base/errors.ts';
 import { aborted } from '../../base/waiting.ts';
 import { answer, type Api, failure, route } from '../api.ts';
 import type { Authenticator, User } from '../auth/authenticate.ts';
-import { type FaultPlan, type FaultTarget, goneAnswer, injectedError, withEventFaults } from '../faults/plan.ts';
+import { type FaultPlan, type FaultTarget, expiredAnswer, injectedError, withEventFaults } from '../faults/plan.ts';
 import { type Fault, STALE_VERSIONS } from '../faults/fault.ts';
 import { mayBeStale } from '../handlers/context.ts';
 import { type Answer, type ApiRequest, formatOf, isTrue, type ResourceRequest } from './message.ts';
@@ -75,7 +75,7 @@ async function failed({ action }: Fault, api: Api, verb: string, signal: AbortSi
       await aborted(signal);
       return { as: 'drop' };
     case 'gone':
-      return { as: 'whole', answer: goneAnswer(verb), yaml: false };
+      return { as: 'whole', answer: expiredAnswer(verb), yaml: false };
     case 'half':
     case 'truncate':
     case 'delay':

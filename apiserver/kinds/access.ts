@@ -1,4 +1,4 @@
-import { mayAsk, rulesOf, whyNot } from '../auth/authorize.ts';
+import { isPathAllowed, rulesOf, whyNot } from '../auth/authorize.ts';
 import type { User } from '../auth/authenticate.ts';
 import type { KubeObject } from '../../kube/api/object.ts';
 import { ageColumn, type Kind, nameColumn, type RuleContext } from './kind.ts';
@@ -12,7 +12,7 @@ import { anything, object, ref } from '../openapi/schema.ts';
  */
 
 function access(review: KubeObject, user: User, { stored }: RuleContext): KubeObject {
-  const wish = fieldAt(review, 'spec', 'resourceAttributes');
+  const attributes = fieldAt(review, 'spec', 'resourceAttributes');
   const [verb, group, version, resource, subresource, namespace, name] = [
     'verb',
     'group',
@@ -21,7 +21,7 @@ function access(review: KubeObject, user: User, { stored }: RuleContext): KubeOb
     'subresource',
     'namespace',
     'name',
-  ].map((field) => textAt(wish, field));
+  ].map((field) => textAt(attributes, field));
   const path = fieldAt(review, 'spec', 'nonResourceAttributes');
   const allowed =
     path === undefined
@@ -40,7 +40,7 @@ function access(review: KubeObject, user: User, { stored }: RuleContext): KubeOb
           },
           new URLSearchParams(),
         ) === undefined
-      : mayAsk(stored, user, textAt(path, 'verb'), textAt(path, 'path'));
+      : isPathAllowed(stored, user, textAt(path, 'verb'), textAt(path, 'path'));
   return { ...review, metadata: {}, status: { allowed } };
 }
 

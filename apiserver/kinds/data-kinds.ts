@@ -88,7 +88,7 @@ function validateRevision(revision: KubeObject): FieldError[] {
 }
 
 /** Whether the data is the same text. Approximate: a parsed object keeps the order of its fields, but not white space and escapes. */
-function hasSameWords(now: KubeObject, old: KubeObject): boolean {
+function hasSameData(now: KubeObject, old: KubeObject): boolean {
   return JSON.stringify(now['data']) === JSON.stringify(old['data']);
 }
 
@@ -126,7 +126,7 @@ export const controllerRevisions: Kind = {
   verbatim: 'data',
   nameProblems: dnsSubdomainProblems,
   validate: validateRevision,
-  validateUpdate: (now, old) => [...validateRevision(now), ...(hasSameWords(now, old) ? [] : [dataChanged(now['data'])])],
+  validateUpdate: (now, old) => [...validateRevision(now), ...(hasSameData(now, old) ? [] : [dataChanged(now['data'])])],
   columns: [
     nameColumn,
     { name: 'Controller', description: 'Controller of the object.', cell: controller },

@@ -86,7 +86,7 @@ export interface Kind {
   /** Warnings about the stored object, sent as Warning headers. */
   warnings?(object: KubeObject, context: RuleContext): string[];
   /** Seconds between deletionTimestamp and removal; 0 removes at once. @default 0 */
-  gracePeriod?(object: KubeObject, asked: number | undefined): number;
+  gracePeriod?(object: KubeObject, requested: number | undefined): number;
   /** Selectable fields, besides metadata.name and metadata.namespace. */
   selectable?: Readonly<Record<string, (object: KubeObject) => string>>;
   /** @default strategicRules(kind) */

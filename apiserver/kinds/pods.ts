@@ -118,11 +118,11 @@ function validateUpdate(now: KubeObject, old: KubeObject, { subresource }: RuleC
 }
 
 /** Bound and running pods get their grace period, for their kubelet; other pods are removed at once. */
-function gracePeriod(pod: KubeObject, asked: number | undefined): number {
+function gracePeriod(pod: KubeObject, requested: number | undefined): number {
   const phase = textAt(pod, 'status', 'phase');
   if (textAt(pod, 'spec', 'nodeName') === '' || phase === 'Failed' || phase === 'Succeeded') return 0;
   const own = fieldAt(pod, 'spec', 'terminationGracePeriodSeconds');
-  return asked ?? (typeof own === 'number' ? own : 30);
+  return requested ?? (typeof own === 'number' ? own : 30);
 }
 
 const binding: Action = {

@@ -112,9 +112,9 @@ const PRIORITY_CLASSES = 'scheduling.k8s.io/priorityclasses';
 export function withPriority(pod: KubeObject, { stored }: RuleContext): KubeObject {
   const spec = isJsonObject(pod['spec']) ? pod['spec'] : {};
   const refuse = (why: string) => forbidden({ group: '', resource: 'pods' }, pod.metadata.name ?? '', why);
-  const asked = textAt(spec, 'priorityClassName');
-  const found = asked === '' ? defaultClass(stored) : stored.get(PRIORITY_CLASSES, asked);
-  if (asked !== '' && found === undefined) throw refuse(`no PriorityClass with name ${asked} was found`);
+  const requested = textAt(spec, 'priorityClassName');
+  const found = requested === '' ? defaultClass(stored) : stored.get(PRIORITY_CLASSES, requested);
+  if (requested !== '' && found === undefined) throw refuse(`no PriorityClass with name ${requested} was found`);
   const priority = Number(fieldAt(found, 'value') ?? 0);
   const given = spec['priority'];
   if (given !== undefined && given !== priority) {

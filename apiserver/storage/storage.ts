@@ -78,7 +78,7 @@ export class Storage {
     const stored = this.#versioned(object);
     shelf.objects.set(key, stored);
     if (previous === undefined) place(shelf, key, 'in');
-    this.#tell(kind, shelf, { type: previous ? 'MODIFIED' : 'ADDED', version: this.#version, key, object: stored, previous });
+    this.#notifyWatchers(kind, shelf, { type: previous ? 'MODIFIED' : 'ADDED', version: this.#version, key, object: stored, previous });
     return stored;
   }
 
@@ -90,7 +90,7 @@ export class Storage {
     const last = this.#versioned(previous);
     shelf.objects.delete(key);
     place(shelf, key, 'out');
-    this.#tell(kind, shelf, { type: 'DELETED', version: this.#version, key, object: last, previous });
+    this.#notifyWatchers(kind, shelf, { type: 'DELETED', version: this.#version, key, object: last, previous });
     return last;
   }
 
@@ -143,7 +143,7 @@ export class Storage {
     this.#listeners.add(listener);
   }
 
-  #tell(kind: string, shelf: Shelf, change: Change): void {
+  #notifyWatchers(kind: string, shelf: Shelf, change: Change): void {
     shelf.log.append(change);
     for (const listener of this.#listeners) listener(kind, change);
   }
@@ -163,11 +163,11 @@ export class Storage {
   }
 }
 
-function place(shelf: Shelf, key: string, way: 'in' | 'out'): void {
+function place(shelf: Shelf, key: string, direction: 'in' | 'out'): void {
   if (shelf.order === undefined) return;
   shelf.placed += 1;
   if (shelf.placed > MAX_PLACED) shelf.order = undefined;
-  else shelf.order.splice(indexOf(shelf.order, key), way === 'in' ? 0 : 1, ...(way === 'in' ? [key] : []));
+  else shelf.order.splice(indexOf(shelf.order, key), direction === 'in' ? 0 : 1, ...(direction === 'in' ? [key] : []));
 }
 
 /** Index of a key among sorted keys, or its insertion point. */

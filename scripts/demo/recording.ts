@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 
 /** A line of output, and its time, in ms since the start. */
-export interface Said {
+export interface TimedLine {
   atMs: number;
   line: string;
 }
@@ -14,29 +14,29 @@ export const COLUMNS = 126;
 export const ROWS = 27;
 
 /** Runs `dkc demo` from the source. @throws unless it exits with 0 */
-export async function playDemo(): Promise<Said[]> {
+export async function playDemo(): Promise<TimedLine[]> {
   const began = performance.now();
   const child = spawn(process.execPath, ['cli/main.ts', 'demo'], {
     stdio: ['ignore', 'pipe', 'pipe'],
     env: { ...process.env, NO_COLOR: '1' },
   });
-  const said: Said[] = [];
+  const lines: TimedLine[] = [];
   const ended = once(child, 'close');
   let errors = '';
   child.stderr.setEncoding('utf8').on('data', (text: string) => (errors += text));
-  createInterface({ input: child.stdout }).on('line', (line) => said.push({ atMs: Math.round(performance.now() - began), line }));
+  createInterface({ input: child.stdout }).on('line', (line) => lines.push({ atMs: Math.round(performance.now() - began), line }));
   const [code] = (await ended) as [number | null];
-  if (code !== 0) throw new Error(`dkc demo ended with ${code}:\n${said.map(({ line }) => line).join('\n')}\n${errors}`);
-  return said;
+  if (code !== 0) throw new Error(`dkc demo ended with ${code}:\n${lines.map(({ line }) => line).join('\n')}\n${errors}`);
+  return lines;
 }
 
 /** An asciicast of version 2: a JSON header, and one line per line of output. */
-export function castOf(said: readonly Said[]): string {
+export function castOf(lines: readonly TimedLine[]): string {
   const header = { version: 2, width: COLUMNS, height: ROWS, command: COMMAND, title: 'dkc demo' };
-  return [header, ...said.map(({ atMs, line }) => [atMs / 1000, 'o', `${line}\r\n`])].map((part) => `${JSON.stringify(part)}\n`).join('');
+  return [header, ...lines.map(({ atMs, line }) => [atMs / 1000, 'o', `${line}\r\n`])].map((part) => `${JSON.stringify(part)}\n`).join('');
 }
 
-export function readCast(text: string): Said[] {
+export function readCast(text: string): TimedLine[] {
   const [, ...events] = text.trimEnd().split('\n');
   return events.map((event) => {
     const [seconds, , line] = JSON.parse(event) as [number, string, string];
@@ -45,7 +45,7 @@ export function readCast(text: string): Said[] {
 }
 
 /** A line without values that differ between runs: times, ages, resource versions, random names, ports, column widths. */
-export const comparable = ({ line }: Pick<Said, 'line'>): string =>
+export const comparable = ({ line }: Pick<TimedLine, 'line'>): string =>
   line
     .replace(/\/\S*\/dkc-demo-\w+/g, '/tmp/dkc-demo-X')
     .replace(/[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}/g, 'UID')

@@ -1,4 +1,4 @@
-import { COLUMNS, COMMAND, ROWS, type Said } from './recording.ts';
+import { COLUMNS, COMMAND, ROWS, type TimedLine } from './recording.ts';
 
 const LINE = 17;
 const CHARACTER = 6.63;
@@ -32,10 +32,10 @@ const style = `
 const escaped = (text: string): string => text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
 
 /** Time at which each line is shown, in ms: as recorded, with pauses within the limits above. */
-function shownAt(said: readonly Said[]): number[] {
+function shownAt(recorded: readonly TimedLine[]): number[] {
   let at = 0;
   let before = 0;
-  return said.map(({ atMs }) => {
+  return recorded.map(({ atMs }) => {
     at += Math.min(MOST_MS, Math.max(LEAST_MS, atMs - before));
     before = atMs;
     return at;
@@ -46,9 +46,9 @@ function shownAt(said: readonly Said[]): number[] {
  * The recording as an animated picture: a terminal in which lines appear and scroll. Animated only by CSS, so that it plays
  * where scripts are forbidden. With reduced motion only the end is shown.
  */
-export function terminalSvg(said: readonly Said[]): string {
-  const lines = [`$ ${COMMAND}`, ...said.map(({ line }) => line)];
-  const times = [0, ...shownAt(said)];
+export function terminalSvg(recorded: readonly TimedLine[]): string {
+  const lines = [`$ ${COMMAND}`, ...recorded.map(({ line }) => line)];
+  const times = [0, ...shownAt(recorded)];
   const total = (times.at(-1) ?? 0) + HOLD_MS;
   const scrolled = (count: number): number => -Math.max(0, count - ROWS) * LINE;
   const lowered = (count: number): number => Math.min(count, ROWS) * LINE;
