@@ -42,12 +42,15 @@ export function readExits(bytes: Uint8Array, offset: number): ReadExits {
   return { exits, bad: parsed.length - exits.length, offset: end };
 }
 
-/** Requested stops, systemd's timeouts and the OOM killer do not count against a config. */
-export function countsAgainst({ serviceResult }: KubeletExit): boolean {
-  return !BLAMELESS.has(serviceResult);
+/** Requested stops, systemd's timeouts, the OOM killer and signals that ask for an end do not count against a config. */
+export function countsAgainst({ serviceResult, exitCode, exitStatus }: KubeletExit): boolean {
+  const isAskedToEnd = serviceResult === 'protocol' && exitCode === 'killed' && CLEAN_SIGNALS.has(exitStatus);
+  return !isAskedToEnd && !BLAMELESS.has(serviceResult);
 }
 
 const BLAMELESS: ReadonlySet<string> = new Set(['success', 'timeout', 'oom-kill']);
+/** With these systemd says `success`, unless a kubelet of `Type=notify` was not ready yet: then `protocol`. */
+const CLEAN_SIGNALS: ReadonlySet<string> = new Set(['HUP', 'INT', 'TERM', 'PIPE']);
 
 /** Longest line that kubelet-stopped writes, in characters. */
 const MAX_LINE = 256;

@@ -21,12 +21,12 @@ for (const { why, text, ok } of lines) test(`a line with ${why} is ${ok ? 'an ex
 
 // prettier-ignore
 const results = [
-  ...['success', 'timeout', 'oom-kill'].map((result) => ({ result, counts: false })),
-  ...['exit-code', 'signal', 'core-dump', 'watchdog', 'protocol', 'start-limit-hit'].map((result) => ({ result, counts: true })),
+  ...['success', 'timeout', 'oom-kill', 'protocol killed HUP', 'protocol killed TERM'].map((result) => ({ result, counts: false })),
+  ...['exit-code', 'signal', 'core-dump', 'watchdog', 'protocol', 'protocol killed KILL', 'start-limit-hit'].map((result) => ({ result, counts: true })),
 ];
 
 for (const { result, counts } of results) test(`an end with ${result} ${counts ? 'counts' : 'does not count'} against the config`, () => {
-  const exit = parseExit(line().replace('exit-code', result));
+  const exit = parseExit(line().replace(result.includes(' ') ? 'exit-code exited 255' : 'exit-code', result));
   assert.ok(exit);
   assert.equal(countsAgainst(exit), counts);
 }); // prettier-ignore
