@@ -15,7 +15,7 @@ import { agentDefaults, type AgentOptions, type AgentWorld } from '../../agent/o
 import { parseActiveRecord } from '../../agent/store/active-record.ts';
 import { sha256 } from '../../agent/checkpoint/payload.ts';
 import { FsStore } from '../../agent/store/fs-store.ts';
-import { layout } from '../../agent/store/layout.ts';
+import { layout, volatileActive } from '../../agent/store/layout.ts';
 import { parseJournal } from '../../agent/store/records.ts';
 import type { Disk } from '../../base/disk.ts';
 import type { Locks } from '../../base/lock.ts';
@@ -69,6 +69,8 @@ export class SimulatedNode {
   /** What happened since someone last asked, in order. */
   readonly told: { at: number; line: string }[] = [];
   tellLog = false;
+  /** `valid`, `unreadable`, or what is wrong with those of the kubeconfig. */
+  credentials = 'valid';
   starts = 0;
   #toldStatus = '';
   #options: AgentOptions;
@@ -120,8 +122,10 @@ export class SimulatedNode {
   }
 
   async tellCarrier(): Promise<void> {
-    const read = parseActiveRecord(new TextDecoder().decode(await this.read(layout(ROOT).active)));
+    const bytes = (await this.read(volatileActive(EXITS))) ?? (await this.read(layout(ROOT).active));
+    const read = parseActiveRecord(new TextDecoder().decode(bytes));
     this.tell(read.ok ? `assignment by ${read.record.carrier ?? 'nothing'}: ${read.record.why}` : `active.json: ${read.problem}`);
+    for (const { about, text } of (read.ok && read.record.notices) || []) this.tell(`notice ${about}: ${text}`);
   }
 
   set(over: Partial<AgentOptions>): void {
@@ -340,6 +344,10 @@ export class SimulatedNode {
           onAnnotation: (text) => this.tell(`annotation dkc.dev/agent: trial=${trialText(text)}`),
           onEvent: ({ type, reason, message }) => this.tell(`event ${String(type)} ${String(reason)}: ${String(message)}`),
         }),
+      credentialProblem: async () => {
+        if (this.credentials === 'unreadable') throw new Error('EACCES');
+        return this.credentials === 'valid' ? undefined : this.credentials;
+      },
       readyWithinMs: READY_AT_MS,
       version: '0.0.0',
       stop: process.stop.signal,

@@ -52,6 +52,8 @@ export class Story {
         return node[command]();
       case 'log':
         return void (node.tellLog = true);
+      case 'credentials':
+        return void (node.credentials = first);
       case 'options':
         if (words.includes('no-kubeconfig')) node.goOffline();
         if (settings['preflight'] !== undefined) node.set({ preflight: settings['preflight'] === 'true' });
@@ -175,13 +177,14 @@ export class Story {
   }
 }
 
-/** A kubelet that dies again and again is told of twice, and of the last time. */
+/** One line for a kubelet that dies again and again, for an agent that leaves and what its next start decides, and for a checkpoint and its assignment. */
 function folded(lines: readonly string[]): string[] {
   const text = lines.map((line) => `${line}\n`).join('');
-  const short = text.replace(/(?:[\d.]+s kubelet dies\n[\d.]+s kubelet starts with .*\n){5,}/g, (loop) => {
-    const all = loop.split('\n');
-    return [...all.slice(0, 4), `... and ${(all.length - 1) / 2 - 3} times more`, ...all.slice(-3)].join('\n');
-  });
+  const loops = /(\S+) kubelet dies\n(?:\S+ kubelet starts with .*\n(\S+) kubelet dies\n)+/g;
+  const short = text
+    .replace(loops, (loop, first, last) => `${first} kubelet dies, ${loop.split(' dies').length - 1} times until ${last}\n`)
+    .replace(/^(.*)(agent exits 0)\n\1(effective file written)\n\1(journal booted .*)$/gm, '$1$2, $3, $4')
+    .replace(/^(.*)(save .*)\n\1(journal assigned .*)$/gm, '$1$2, $3');
   return short.split('\n').slice(0, -1);
 }
 

@@ -34,18 +34,6 @@ async function follows(on: Cluster, agent: HostedAgent, maxPods: number): Promis
 }
 
 describe('an agent whose API server fails', { concurrency: 9 }, () => {
-  test('away and back at the same address: what was edited meanwhile takes effect', async (t) => {
-    const on = await cluster(t);
-    await using agent = await settled(on);
-    await on.server.hooks.pause();
-    await agent.says('failed to watch ConfigMap, retrying');
-    const { starts } = agent;
-    on.server.add({ apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'unrelated' } });
-    await on.server.hooks.resume();
-    await follows(on, agent, 51);
-    assert.equal(agent.starts, starts + 1);
-  });
-
   const failures: { why: string; action: Fault['action'] }[] = [
     { why: '500', action: { status: 500 } },
     { why: 'half an answer', action: 'half' },
@@ -72,27 +60,6 @@ describe('an agent whose API server fails', { concurrency: 9 }, () => {
       await follows(on, agent, 51);
     });
   }
-
-  test('where a start took long, and READY came before the effective file, another start hands that over', async (t) => {
-    const on = await cluster(t);
-    await using agent = await settled(on);
-    const { starts, readies } = agent;
-    agent.readyWithinMs = 0;
-    await follows(on, agent, 51);
-    await agent.until('the start that hands over', () => (agent.starts === starts + 2 && agent.readies === readies + 2 ? true : undefined));
-  });
-
-  test('credentials that cannot be used are named beside the 401, until they can be', async (t) => {
-    const on = await cluster(t);
-    await using agent = await settled(on);
-    agent.credentialProblem = 'the client certificate expired';
-    on.server.hooks.setFaults([{ verb: '*', resource: '*', ms: 0, action: { status: 401 } }]);
-    on.server.hooks.dropConnections();
-    await agent.says('credentials of the kubeconfig cannot be used');
-    agent.credentialProblem = undefined;
-    on.server.hooks.setFaults([]);
-    await agent.says('credentials of the kubeconfig are valid again');
-  });
 
   test('an event that the server does not take stops nothing; a refusal is told when it takes one again', async (t) => {
     const on = await cluster(t);

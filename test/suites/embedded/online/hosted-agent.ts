@@ -58,10 +58,6 @@ export class HostedAgent {
   /** One process has no use for the kernel's locks, and they cost a process each. */
   readonly locks: Locks = waitingLocks();
   starts = 0;
-  /** When systemd hears READY at the latest. */
-  readyWithinMs: number | undefined;
-  /** What is found wrong with its credentials. */
-  credentialProblem: string | undefined;
   readies = 0;
   readonly #clock: Clock;
   #failure: Error | undefined;
@@ -224,8 +220,6 @@ export class HostedAgent {
       },
       connect: (kubeconfig) =>
         Promise.resolve(intercepted(createClient(kubeconfigSource(kubeconfig), { credentialCheckMs: 50 }), this.#counting)),
-      credentialProblem: async () => this.credentialProblem,
-      ...(this.readyWithinMs === undefined ? {} : { readyWithinMs: this.readyWithinMs }),
       version: '0.0.0',
       stop,
     };
