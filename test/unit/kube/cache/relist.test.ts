@@ -5,7 +5,8 @@ import { noReflectorMetrics } from '../../../../kube/cache/failure-log.ts';
 import { FakeClock, atRest } from '../../../support/fake-clock.ts';
 import { recordedLog } from '../../../support/recorded-log.ts';
 import { begin, diary, runs } from './informer-world.ts';
-import { ScriptedApi, written } from './scripted-api.ts';
+import { event, object, ScriptedApi, written } from './scripted-api.ts';
+import type { WatchEvent, WatchQuery } from '../../../../kube/client/client.ts';
 import { Reflector, type ReflectorOptions, type Sink } from '../../../../kube/cache/reflector.ts';
 
 /** `p0#1@3 p1#1@3 ...`. */
@@ -98,6 +99,27 @@ const whole: Sink<KubeObject> = {
   reached: () => {},
 };
 
+test('a present state may take its time, but for 30 s without an event, and silence after it ends nothing', async (t) => {
+  const clock = new FakeClock();
+  const told: string[] = [];
+  const script = [[40_000, ''], [20_000, 'ADDED a#1@3'], [20_000, 'ADDED b#2@4'], [20_000, 'BOOKMARK 5 end'], [60_000, 'MODIFIED a#1@6']] as const; // prettier-ignore
+  async function* watch(_: unknown, { opened, timeoutSeconds = 0 }: WatchQuery, signal: AbortSignal): AsyncGenerator<WatchEvent> {
+    assert.ok(timeoutSeconds >= 300);
+    for (const [ms, text] of script) {
+      await clock.sleep(ms, signal);
+      if (text === '') opened?.();
+      else yield event(text);
+    }
+  }
+  const replace = async (items: readonly KubeObject[]) => void told.push(items.map(written).join(' '));
+  const apply = (_type: string, object: KubeObject) => (told.push(written(object)), 'applied' as const);
+  const client = { ...new ScriptedApi().client, watch } as ReflectorOptions['client'];
+  const options = { resource: pods, client, clock, random: () => 0, log: recordedLog().log };
+  runs(t, new Reflector(options, { ...whole, replace, apply }), clock);
+  await clock.advance(170_000);
+  assert.deepEqual(told, ['a#1@3 b#2@4', 'a#1@6']);
+});
+
 const broken = (): never => {
   throw new Error('broken');
 };
@@ -145,9 +167,10 @@ describe('what one object does to a sink costs that object alone', () => {
     const { log, lines, fields } = recordedLog();
     const options = { resource: pods, client: api.client, clock: new FakeClock(), random: () => 0, log, streams: false };
     const onIgnored = (object: unknown) => ignored.push(object);
-    runs(t, new Reflector({ ...options, onIgnored }, { ...whole, keep: breaksAt('b'), replace }));
+    runs(t, new Reflector({ ...options, onIgnored }, { ...whole, keep: breaksAt('b'), held: () => object('b#1@1'), replace }));
     await atRest();
     assert.deepEqual([replaced, ignored.length], [['a#1@3', 'a#1@3'], 1]);
+    assert.ok(!lines.some((line) => line.startsWith('warn')), 'the first 410 is routine');
     const said = lines.flatMap((line, at) => (line.startsWith('error') ? [fields[at]] : []));
     assert.deepEqual(said, [{ object: 'ns/b', uid: '2', why: 'Maximum call stack size exceeded' }]);
   });

@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import { writeFile } from 'node:fs/promises';
 import { connect, constants } from 'node:http2';
 import { join } from 'node:path';
-import { Readable } from 'node:stream';
+import { PassThrough, Readable } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { test, type TestContext } from 'node:test';
 import { type TLSSocket } from 'node:tls';
@@ -169,4 +169,10 @@ test('an answer that is all there is read, although its HTTP/2 stream has closed
   while (!stream.closed) await new Promise((resolve) => setImmediate(resolve));
   assert.equal(stream.readableEnded, false);
   assert.match(await text(Readable.from(readBody(stream, never, () => {}))), /"Node"/);
+});
+
+test('why a connection ended is said, also where it ended before anybody read', async () => {
+  const stream = new PassThrough().on('error', () => {});
+  stream.destroy(new Error('reset by peer'));
+  await assert.rejects(text(Readable.from(readBody(stream, never, () => {}))), ({ cause }: Error) => /reset/.test(describeError(cause)));
 });

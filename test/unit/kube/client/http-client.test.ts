@@ -5,6 +5,7 @@ import { test } from 'node:test';
 import { realClock } from '../../../../base/clock.ts';
 import { configMaps, nodes } from '../../../../kube/api/object.ts';
 import { ApiError, TransportError } from '../../../../kube/client/errors.ts';
+import { FakeClock } from '../../../support/fake-clock.ts';
 import { bodyOf, clientOf, json, node, standIn, status, Trust } from './api-stand-in.ts';
 import type { AddressInfo } from 'node:net';
 import type { Handler, Kind, Response } from './api-stand-in.ts';
@@ -28,22 +29,22 @@ for (const kind of kinds) {
     const map = { metadata: { name: 'cm', namespace: 'ns' }, data: { k: 'v' } };
     await client.get(nodes, { name: 'n:1' });
     assert.deepEqual((await client.list(nodes, { fieldSelector: 'metadata.name=a&b', limit: 500 })).items, []);
-    await client.create(configMaps, map);
-    await client.replace(configMaps, map, { subresource: 'status' });
+    await client.create(configMaps, map, { fieldManager: 'dkc' });
+    await client.replace(configMaps, map, { subresource: 'status', dryRun: true });
     for (const type of ['json', 'merge', 'strategic', 'apply'] as const)
-      await client.patch(nodes, { name: 'n' }, {}, { type, subresource: 'status' });
+      await client.patch(nodes, { name: 'n' }, {}, { type, subresource: 'status', dryRun: true });
     await client.delete(configMaps, { name: 'cm', namespace: 'ns' }, { body: { preconditions: { uid: 'u' } } });
     await client.raw('GET', '/version');
     const body = JSON.stringify(map);
     assert.deepEqual(seen, [
       'GET /api/v1/nodes/n%3A1 - ',
       'GET /api/v1/nodes?fieldSelector=metadata.name%3Da%26b&limit=500 - ',
-      `POST /api/v1/namespaces/ns/configmaps application/json ${body}`,
-      `PUT /api/v1/namespaces/ns/configmaps/cm/status application/json ${body}`,
-      'PATCH /api/v1/nodes/n/status application/json-patch+json {}',
-      'PATCH /api/v1/nodes/n/status application/merge-patch+json {}',
-      'PATCH /api/v1/nodes/n/status application/strategic-merge-patch+json {}',
-      'PATCH /api/v1/nodes/n/status application/apply-patch+yaml {}',
+      `POST /api/v1/namespaces/ns/configmaps?fieldManager=dkc application/json ${body}`,
+      `PUT /api/v1/namespaces/ns/configmaps/cm/status?dryRun=All application/json ${body}`,
+      'PATCH /api/v1/nodes/n/status?dryRun=All application/json-patch+json {}',
+      'PATCH /api/v1/nodes/n/status?dryRun=All application/merge-patch+json {}',
+      'PATCH /api/v1/nodes/n/status?dryRun=All application/strategic-merge-patch+json {}',
+      'PATCH /api/v1/nodes/n/status?dryRun=All application/apply-patch+yaml {}',
       'DELETE /api/v1/namespaces/ns/configmaps/cm application/json {"preconditions":{"uid":"u"}}',
       'GET /version - ',
     ]);
@@ -93,6 +94,10 @@ for (const kind of kinds) {
       if (says) assert.match(error.message, says, why);
       assert.deepEqual(error instanceof TransportError ? error.problem : [error.code, error.reason], as, why);
     }
+    answer = failing(409, 'Conflict', 'no', 200);
+    await assert.rejects(client.delete(nodes, { name: 'n1' }), { code: 409 });
+    answer = failing(403, 'Forbidden', 'no');
+    await assert.rejects(client.watch(nodes, {}, t.signal)[Symbol.asyncIterator]().next(), { code: 403 });
     answer = (response) => json(response, 200, node('n1', '1'));
     assert.equal((await client.get(nodes, { name: 'n1' })).metadata.resourceVersion, '1', 'the client still works');
   });
@@ -205,6 +210,22 @@ for (const kind of kinds) {
     await gone;
   });
 }
+
+test('a silent watch stands until half a minute after its time: a server that forgot it is given up then', async (t) => {
+  const clock = new FakeClock();
+  const { client } = await trust.pair(t, 'http', (_request, response) => response.writeHead(200).flushHeaders(), { clock });
+  const opened = Promise.withResolvers<void>();
+  const query = { timeoutSeconds: 300, opened: () => opened.resolve() };
+  let ended: unknown;
+  const events = client.watch(nodes, query, t.signal)[Symbol.asyncIterator]();
+  const watching = events.next().catch((error: unknown) => (ended = error));
+  await opened.promise;
+  await clock.advance(329_000);
+  assert.equal(ended, undefined);
+  await clock.advance(1_000);
+  await watching;
+  assert.match(String(ended), /no answer within 330000 ms/);
+});
 
 test('429 and 503 say how long to stay away', async (t) => {
   // All of them longer than the client has patience for: it does not wait.
