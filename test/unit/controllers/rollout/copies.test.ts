@@ -5,7 +5,7 @@ import { kubeletConfigs } from '../../../../controllers/rollout/kubelet-configs.
 import { contentHash } from '../../../../controllers/rollout/revision.ts';
 import { configMaps, type KubeObject } from '../../../../kube/api/object.ts';
 import { ApiError, isConflict } from '../../../../kube/client/errors.ts';
-import { cordonedIn, fleetOf, patchNode, type FleetWorld } from '../../../support/fleet/fleet-world.ts';
+import { fleetOf, patchNode, type FleetWorld } from '../../../support/fleet/fleet-world.ts';
 
 async function copies({ client }: FleetWorld): Promise<string[]> {
   const { items } = await client.list(configMaps, { namespace: 'dkc-system' });
@@ -100,27 +100,21 @@ test('an old copy that may not be deleted keeps no node from the next revision',
   assert.match((await world.rollout('web')).status?.message ?? '', /; ConfigMap dkc-system\/web-[0-9a-f]{10}: no/);
 });
 
-test('a node under drain is given back while there is no copy to go on with, and drained again once there is', async () => {
+test('no node is assigned another attempt before its copy asks agents for it', async () => {
   await using world = await fleetOf(1);
-  await world.addPod('app', 'node-0', { finalizers: ['example.com/stays'] });
-  await world.roll('web', { drain: 'Always', drainTimeout: '60m' });
-  const waits = async (waitsFor: string | undefined, cordoned: string[]): Promise<void> => {
-    await world.until('web', `waits for ${waitsFor}`, ({ status }) => status?.waitsFor === waitsFor && status?.revision !== undefined);
-    await world.clock.advance(10_000);
-    assert.deepEqual(await cordonedIn(world), cordoned);
-  };
-  await waits(undefined, ['node-0']);
-  const no = new ApiError({ method: 'POST', path: '/', host: 'test' }, { code: 403, reason: 'Forbidden', message: 'no' });
-  world.between = (seen, pass) => (seen.verb === 'create' && seen.resource === 'configmaps' ? Promise.reject(no) : pass());
-  await world.payload({ maxPods: 121 });
-  await waits('Revision', []);
+  world.agents.bad = () => 'condemns';
+  await world.roll('web');
+  await world.phase('web', 'RolledBack');
+  world.agents.bad = () => undefined;
+  const no = new ApiError({ method: 'PATCH', path: '/', host: 'test' }, { code: 403, reason: 'Forbidden', message: 'no' });
+  world.between = (seen, pass) => (seen.verb === 'patch' && seen.resource === 'configmaps' ? Promise.reject(no) : pass());
+  const { length } = world.agents.assigned;
+  await world.edit('web', { attempt: 2 });
+  await world.clock.advance(30_000);
+  assert.equal(world.agents.assigned.length, length);
   world.between = (_, pass) => pass();
   await world.clock.advance(60_000);
-  await waits(undefined, ['node-0']);
-  for (const name of ['web', ...(await copies(world))]) await world.client.delete(configMaps, { name, namespace: 'dkc-system' });
-  await waits('ConfigMap', []);
-  await world.payload({ maxPods: 121 });
-  await waits(undefined, ['node-0']);
+  await world.phase('web', 'Complete');
 });
 
 for (const { why, alter, says } of [
@@ -171,6 +165,15 @@ test('another key of the ConfigMap is another revision, and failures take nodes 
   type Assigned = KubeObject & { spec?: { configMap?: { name?: string; kubeletConfigKey?: string } } };
   const { items } = await world.client.list<Assigned>(nodeConfigs);
   for (const { spec } of items) assert.deepEqual([spec?.configMap?.name, spec?.configMap?.kubeletConfigKey], [good, 'kubelet']);
+});
+
+test('a rollout that names a ConfigMap of another namespace has no copy there, and assigns none', async () => {
+  await using world = await fleetOf(1);
+  await world.roll('web');
+  await world.phase('web', 'Complete');
+  await world.edit('web', { configMap: { namespace: 'other' } });
+  const { status } = await world.until('web', 'it misses the ConfigMap', ({ status: now }) => now?.waitsFor === 'ConfigMap');
+  assert.equal(status?.message, 'ConfigMap other/web not found');
 });
 
 const empty = { apiVersion: 'kubelet.config.k8s.io/v1beta1', kind: 'KubeletConfiguration' };

@@ -25,15 +25,18 @@ function nodeOf(text: string): RolloutNode {
   const health = { ready: !is('down'), cordoned: is('cordon'), unhealthy: is('sick'), error: is('bad') ? statusErrors.failedTrial : null };
   const assigned = { wanted: source(wanted), rollout: 'web', assignedAt: at(is('late') ? '10:00' : '11:59') };
   const about = { labels: { zone: String(is('z2')) }, kubeletVersion: is('old') ? 'v1.34.2' : 'v1.36.3' };
-  const objects = { carrier: 'nodeconfig', object: { metadata: {} }, config: is('lost') ? undefined : {} };
+  const annotations = is('drained') ? { 'dkc.dev/drained-by': 'web/u72' } : {};
+  const conditions = is('next') ? [{ type: 'MaintenancePlanned', status: 'True', message: 'NodeConfigRollout web/u72: soon' }] : [];
+  const object = { metadata: { annotations }, status: { conditions } };
+  const objects = { carrier: 'nodeconfig', object, config: is('lost') ? undefined : {} };
   return { node, ...reported, ...health, ...assigned, ...about, ...objects } as unknown as RolloutNode;
 }
 
 /** Of its spec and status; when the clock was set to, whether the window is closed, and a node whose drain on the way back failed. */
-type Given = Omit<RolloutSpec, 'configMap'> & { configMap?: object; status?: object; gap?: string; shut?: boolean; undrained?: string };
+type Given = Omit<RolloutSpec, 'configMap'> & { configMap?: object; status?: object; gap?: string; shut?: boolean; undrained?: string; taken?: boolean; refused?: boolean }; // prettier-ignore
 
 /** At 12:00, of a rollout from `old` to `new`; `mid` came between. */
-function planned(nodes: string, { status, configMap, gap, shut, undrained, ...spec }: Given): Plan {
+function planned(nodes: string, { status, configMap, gap, shut, undrained, taken = false, refused = false, ...spec }: Given): Plan {
   const general = { nodeSelector: {}, maxUnavailable: '100%', steps: [{ nodes: '100%' }], drain: 'Never' };
   const rollout = {
     metadata: { name: 'web', uid: 'u72' },
@@ -44,12 +47,15 @@ function planned(nodes: string, { status, configMap, gap, shut, undrained, ...sp
     metadata: { name, namespace, annotations: { 'dkc.dev/revision': String(nth + 1), 'dkc.dev/copy-of': 'a/web:kubelet@1' } },
     data: { kubelet: '{}' },
   }));
+  const edited = { metadata: { name: 'edited', namespace }, data: { kubelet: '{}' } };
   const rules = rulesOf(rollout);
   const facts = {
     rules,
     now,
-    source: revisions.find(({ metadata }) => metadata.name === rules.configMap.name),
+    source: [...revisions, edited].find(({ metadata }) => metadata.name === rules.configMap.name),
     revisions,
+    isTaken: () => taken,
+    unwritten: { size: 1, get: () => (refused ? 'no' : undefined), has: () => refused },
     isUsed: () => false,
     fleet: new Fleet(nodes.split(' ').map(nodeOf)),
     configs: { rejects: (_: unknown, __: unknown, version: string) => (version === 'v1.36.3' ? [] : ['no']) },
@@ -121,6 +127,19 @@ const rows = table('nodes | given | says | why')(`
 `);
 for (const { nodes, given, says, why } of rows)
   test(`a rollout ${why}`, () => assert.equal(say(planned(nodes, parse(`{ ${given} }`) as Given)), says));
+
+const idle = table('why | given | says')(`
+  finds no ConfigMap               | configMap: { name: none }                  | give-back a, give-back b, Pending ConfigMap
+  finds the name of its copy taken | configMap: { name: edited }, taken: true   | give-back a, give-back b, Pending Revision
+  may not write its copy           | configMap: { name: edited }, refused: true | create edited, give-back a, give-back b, Pending Revision
+`);
+for (const { why, given, says } of idle)
+  test(`a rollout that ${why} gives back what it drained or announced, and nodes in flight fail in time`, () => {
+    const status = { revision: 'gone' };
+    const idling = planned('a+drained b+next c:gone:old', { ...(parse(`{ ${given} }`) as Given), status });
+    assert.equal(say(idling).replace(/web-\w+/, 'edited'), says);
+    assert.deepEqual(idling.wakeUps, [{ requeueAfter: 14 * 60_000, why: 'the deadline of a node' }]);
+  });
 
 test('a rollout without nodes in flight names those that keep it from going on', () => {
   const { message } = planned('a:old b:old+down c:old+down', { maxUnavailable: 2 }).status;
