@@ -45,7 +45,8 @@ for (const { why, aheadHours, renewals, fails = 0, stale } of skews)
     const stop = new AbortController();
     const disk = {
       read: async () => new TextEncoder().encode(file),
-      replace: async (_path: string, bytes: Uint8Array) => void (file = new TextDecoder().decode(bytes)),
+      replace: async (_path: string, bytes: Uint8Array, mode?: number) =>
+        void (file = mode === 0o600 ? new TextDecoder().decode(bytes) : 'for all'),
     };
     const post = async () => {
       asked += 1;
@@ -59,6 +60,9 @@ for (const { why, aheadHours, renewals, fails = 0, stale } of skews)
       assert.ok((parseAccountToken(file)?.expiresAt ?? 0) > server + serverHour() * HOUR, `expired after ${minute} min`);
     }
     assert.equal(asked, renewals);
+    clock.jump(HOUR);
+    await clock.advance(HOUR / 6);
+    if (aheadHours === 0 && fails === 0) assert.equal(asked, renewals + 1, 'the machine was suspended for an hour');
     stop.abort();
     await running;
   });

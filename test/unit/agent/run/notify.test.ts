@@ -2,9 +2,14 @@ import assert from 'node:assert/strict';
 import { closeSync, openSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test, type TestContext } from 'node:test';
+import { runAgent } from '../../../../agent/agent.ts';
+import { agentDefaults, type AgentWorld } from '../../../../agent/options.ts';
 import { openNotify, type Notify, Readiness } from '../../../../agent/run/notify.ts';
 import { type Ran } from '../../../../base/exec.ts';
+import { LockError } from '../../../../base/lock.ts';
+import { silentLog } from '../../../../base/log.ts';
 import { FakeClock } from '../../../support/fake-clock.ts';
+import { memoryDisk } from '../../../support/memory-disk.ts';
 import { recordedLog } from '../../../support/recorded-log.ts';
 import { tempDir } from '../../../support/temp-dir.ts';
 
@@ -61,10 +66,12 @@ test('with a socket passed by systemd every notification is a plain write to it,
   assert.deepEqual([ran, lines], [[], []]);
 });
 
-test('without systemd nothing is said, and nothing waited for', async () => {
-  const told = opened({});
-  await sayAll(told.notify);
-  assert.deepEqual([await watched(told, 60_000), told.lines], [[], []]);
+test('without systemd, or with a socket of another process, nothing is said, and nothing waited for', async () => {
+  for (const env of [{}, { ...listening(99), LISTEN_PID: '1' }, { ...listening(99), LISTEN_FDS: '1' }]) {
+    const told = opened(env);
+    await sayAll(told.notify);
+    assert.deepEqual([await watched(told, 60_000), told.lines], [[], []]);
+  }
 });
 
 const socket = { NOTIFY_SOCKET: '/run/systemd/notify' };
@@ -103,4 +110,15 @@ test('a start is READY when it is done; one that takes long is READY in time all
     await done;
     assert.deepEqual([ran, readiness.isLate, clock.sleepers], [says, takesMs > 7000, 0]);
   }
+});
+
+test('an agent whose store another one uses ends: it is never READY, and nothing of it is left', async () => {
+  const { notify, clock, ran } = opened(SPAN);
+  const take = (path: string): Promise<never> => Promise.reject(new LockError(path, 'another process holds it'));
+  const disk = { ...memoryDisk({}), makeDir: async () => {} };
+  const ready = async (): Promise<void> => void ran.push('ready');
+  const world = { disk, clock, locks: { take }, log: silentLog, notify: { ...notify, ready }, readyWithinMs: 7000 };
+  assert.equal(await runAgent({ ...agentDefaults, nodeName: 'node-a' }, world as unknown as AgentWorld), 1);
+  await clock.advance(60_000);
+  assert.deepEqual([ran, clock.sleepers], [[], 0]);
 });

@@ -27,12 +27,19 @@ test('an agent that goes back leaves at once, and tells systemd first', async ()
   const leaving = shutdown.leave('rolled back');
   await atRest();
   assert.deepEqual([told(), shutdown.signal.aborted], [1, false]);
+  void shutdown.leave('too late');
   gate.resolve();
   await leaving;
   assert.equal(shutdown.signal.aborted, true);
   assert.equal(shutdown.why, 'rolled back');
   assert.deepEqual(reasons(), ['rolled back']);
   await shutdown.left();
+});
+
+test('an agent that is stopped before it has begun ends at once', () => {
+  const stop = new AbortController();
+  stop.abort();
+  assert.equal(standing({ stop }).shutdown.signal.aborted, true);
 });
 
 test('a new assignment waits for its part of the spread', async () => {

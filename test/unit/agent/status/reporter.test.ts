@@ -16,7 +16,7 @@ import { recordedLog } from '../../../support/recorded-log.ts';
 import { assignedSituation } from '../../../support/situations.ts';
 
 /** A reporter on fake time. Each report gets this answer: what the carrier says, or an error; or `answer` is the carrier. */
-function reporting(t: TestContext, answer: Reported | Error | Carrier['report'], clock = new FakeClock()) {
+function reporting(t: TestContext, answer: Reported | Error | Carrier['report'], clock = new FakeClock(), failures = 9) {
   const { log, lines } = recordedLog();
   const from = clock.monotonic();
   const configState = assignedSituation();
@@ -28,7 +28,7 @@ function reporting(t: TestContext, answer: Reported | Error | Carrier['report'],
     report: async (picture: ConfigStatus, ...rest: [AbortSignal, { isComplete: boolean }]): Promise<Reported> => {
       reports.push({ at: clock.monotonic() - from, picture });
       if (typeof answer === 'function') return answer(picture, ...rest);
-      if (answer instanceof Error && reports.length < 10) throw answer;
+      if (answer instanceof Error && reports.length <= failures) throw answer;
       if (answer instanceof Error) return { sent: true, kept: true };
       return answer;
     },
@@ -70,6 +70,10 @@ test('a report that fails is tried again, longer apart each time, and said aloud
   assert.deepEqual([warned, problems], [['warn: failed to write status, retrying'], ['away']]);
   await clock.advance(30_000);
   assert.deepEqual(problems, ['away', null]);
+  const short = reporting(t, new Error('away'), new FakeClock(), 5);
+  short.reporter.notify();
+  await short.clock.advance(15_500);
+  assert.deepEqual(short.problems, ['away', null]);
 });
 
 test('a condition that another writer adds during a report is kept: the status is written over the newer object, without a warning', async (t) => {

@@ -72,6 +72,14 @@ test('a Node that was Ready and is not any more says badly, also where the clock
   await end();
 });
 
+test('a Node whose heartbeat is older than the kubelet is healthy where the kubelet has renewed its Lease', async () => {
+  const lease = (now: number): KubeObject => ({ metadata: {}, spec: { renewTime: new Date(now).toISOString() } });
+  const { clock, health, end } = standing(({ kind }, now) => [kind === 'Lease' ? lease(now) : node('True', 0)], 'node');
+  await clock.advance(0);
+  assert.equal(health.now()?.healthy, true);
+  await end();
+});
+
 test('an answer that hangs counts for three periods, no longer', async () => {
   let hangs = false;
   const { clock, health, end } = standing(({ kind }, now) => (kind === 'Node' ? [node(hangs ? 'True' : 'False', now)] : []));

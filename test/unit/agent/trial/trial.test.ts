@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { NodeConfigState } from '../../../../agent/status/node-config-state.ts';
-import type { Store, TrialRecord } from '../../../../agent/store/store.ts';
+import type { CondemnedRecord, Store, TrialRecord } from '../../../../agent/store/store.ts';
 import { digestFiles } from '../../../../agent/checkpoint/payload.ts';
 import type { Source } from '../../../../agent/checkpoint/source.ts';
 import type { ExitsFile, KubeletExit } from '../../../../agent/trial/exits.ts';
@@ -15,6 +15,9 @@ import { recordedLog } from '../../../support/recorded-log.ts';
 const A = content('A');
 const noTrial = { trial: async () => undefined, load: async () => ({ at: 'missing' }) };
 
+/** What the store has of A, whichever source is asked for. */
+const trustedLoad = async () => ({ at: 'intact', checkpoint: { manifest: { files: digestFiles(filesOf({ kubelet: 'A' })) } } });
+
 /** A watch of a trial of A, whose effective file has the hash `now`, on what these tests use of a store. */
 function watching(given: {
   trialDuration: number;
@@ -25,12 +28,15 @@ function watching(given: {
   log?: Log;
   onHealthy?: () => void;
   onProblem?: (problem: string | null) => void;
+  used?: 'local';
+  follow?: (trialAt: number | undefined) => void;
+  exit?: (why: string) => Promise<void>;
 }): TrialWatch {
   return new TrialWatch({
     options: { kubeletHealthz: '', trialDuration: given.trialDuration, unhealthyDeadline: 600_000, maxKubeletExits: 3 },
     store: { ...noTrial, ...given.store } as unknown as Store,
     configState: new NodeConfigState({
-      used: 'assigned',
+      used: given.used ?? 'assigned',
       source: source('web@1'),
       content: A,
       assigned: source('web@1'),
@@ -47,14 +53,17 @@ function watching(given: {
     isRunning: async () => true,
     onHealthy: given.onHealthy ?? (() => {}),
     ...(given.onProblem && { onProblem: given.onProblem }),
-    exit: async () => assert.fail('the agent goes back, though one exit is allowed'),
+    node: { follow: given.follow ?? (() => {}), now: () => undefined },
+    slowDisk: { worst: () => 'a write took 9 s' },
+    exit: given.exit ?? (async () => assert.fail('the agent goes back, though one exit is allowed')),
   });
 }
 
+const crash = (effectiveSha256: string): KubeletExit => {
+  return { at: '2026-01-01T00:00:00Z', serviceResult: 'exit-code', exitCode: 'exited', exitStatus: '1', effectiveSha256 };
+};
+
 test('of the exits of the kubelet only those under the config on trial count, and they are on disk with those that another agent saw before the next look', async () => {
-  const crash = (effectiveSha256: string): KubeletExit => {
-    return { at: '2026-01-01T00:00:00Z', serviceResult: 'exit-code', exitCode: 'exited', exitStatus: '1', effectiveSha256 };
-  };
   const evidence = ['2025-12-31T23:59:59Z exited with status 2'];
   const assignedAt = '2025-12-31T23:00:00Z';
   const before = { source: source('web@1'), ...A, assignedAt, healthyMs: 0, exits: 1, evidence, exitsOffset: 0, bootId: 'boot' };
@@ -107,9 +116,33 @@ test('a config that an admin rolled back at the very moment of its promotion doe
   assert.deepEqual(written, []);
 });
 
+test('the evidence of a condemnation are the exits, the last health and the slowest sync of the disk', async () => {
+  const verdicts: CondemnedRecord[] = [];
+  const setCondemned = async (all: CondemnedRecord[]): Promise<void> => void verdicts.push(...all);
+  const own = { setTrial: async () => {}, record: async () => ({ at: 'none' }), condemned: async () => [], setCondemned };
+  const store = { ...own, locked: (change: (of: object) => Promise<unknown>) => change(own), addToJournal: async () => {}, settleCondemned: async () => true }; // prettier-ignore
+  const exits = ['now', 'now', 'now'].map(crash);
+  const stop = new AbortController();
+  const exit = async (why: string): Promise<void> => stop.abort(why);
+  const watch = watching({ trialDuration: 600_000, clock: new FakeClock(), store, exits, exit });
+  await watch.open();
+  await watch.run(stop.signal);
+  assert.equal(stop.signal.reason, 'rolling back: kubelet exited 3 times');
+  const ended = '2026-01-01T00:00:00Z exited with status 1';
+  assert.deepEqual(verdicts.map(({ evidence }) => evidence), [[ended, ended, ended, 'last health: not asked', 'a write took 9 s']]); // prettier-ignore
+});
+
+test('the record of a trial goes once the node runs something else, unless a condemnation is in memory alone', async () => {
+  for (const isSettled of [true, false]) {
+    const written: unknown[] = [];
+    const store = { trial: async () => ({}), setTrial: async (record: unknown) => void written.push(record), settleCondemned: async () => isSettled }; // prettier-ignore
+    await watching({ trialDuration: 1, clock: new FakeClock(), store, exits: [], used: 'local' }).open();
+    assert.equal(written.length, isSettled ? 1 : 0);
+  }
+});
+
 test('the log says that a trial begins where one does, not at each start on a config that is trusted', async () => {
-  const files = digestFiles(filesOf({ kubelet: 'A' }));
-  const store = { ...noTrial, load: async () => ({ at: 'intact', checkpoint: { manifest: { files } } }), setTrial: async () => {} };
+  const store = { ...noTrial, load: trustedLoad, setTrial: async () => {} };
   for (const trusted of [undefined, source('web@1')]) {
     const { log, lines } = recordedLog();
     await watching({ trialDuration: 1, clock: new FakeClock(), store, exits: [], log, ...(trusted && { trusted }) }).open();
@@ -127,9 +160,17 @@ for (const { what, trialDuration } of [
     const stop = new AbortController();
     let isFull = false;
     const write = async (): Promise<void> => (isFull ? assert.fail('the disk is full') : undefined);
-    const own = { setTrial: write, setRecord: write, addToJournal: write, condemned: async () => [] };
+    const followed: unknown[] = [];
+    const own = { load: trustedLoad, setTrial: write, setRecord: write, addToJournal: write, condemned: async () => [] };
     const store = { ...own, locked: (change: (of: object) => Promise<unknown>) => change(own) };
-    const watch = watching({ trialDuration, clock, store, exits: [], onProblem: (problem) => said.push(problem) });
+    const watch = watching({
+      trialDuration,
+      clock,
+      store,
+      exits: [],
+      onProblem: (problem) => said.push(problem),
+      follow: (trialAt) => followed.push(typeof trialAt),
+    });
     await watch.open();
     isFull = true;
     const running = watch.run(stop.signal);
@@ -137,6 +178,11 @@ for (const { what, trialDuration } of [
     isFull = false;
     await clock.advance(10_000);
     assert.deepEqual(said.filter((one, at) => one !== said[at - 1]), [null, 'the disk is full', null]); // prettier-ignore
+    assert.deepEqual(
+      [...new Set(followed)],
+      trialDuration === 1 ? ['number', 'undefined'] : ['number'],
+      'the Node is read during the trial',
+    );
     stop.abort();
     await running;
   });
