@@ -85,7 +85,7 @@ class DirectConnection implements Connection {
       return {
         status: answered.code,
         header: (name) => headerOf(answered, reply.yaml, name),
-        body: this.#whole(reply, over.signal, finish),
+        body: this.#readBody(reply, over.signal, finish),
         cancel: () => {
           over.abort(ended);
           finish();
@@ -111,7 +111,7 @@ class DirectConnection implements Connection {
     this.#onOver();
   }
 
-  async *#whole(reply: Extract<Reply, { answer: Answer }>, signal: AbortSignal, finish: () => void): AsyncGenerator<Uint8Array, void> {
+  async *#readBody(reply: Extract<Reply, { answer: Answer }>, signal: AbortSignal, finish: () => void): AsyncGenerator<Uint8Array, void> {
     try {
       signal.throwIfAborted();
       if (reply.as !== 'whole') {

@@ -200,8 +200,8 @@ export function invalid(kind: { group: string; kind: string }, name: string, err
   });
 }
 
-export function resourceVersionTooLarge(asked: number, current: number): StatusError {
-  return new StatusError(504, 'Timeout', `Timeout: Too large resource version: ${asked}, current: ${current}`, {
+export function resourceVersionTooLarge(requested: number, current: number): StatusError {
+  return new StatusError(504, 'Timeout', `Timeout: Too large resource version: ${requested}, current: ${current}`, {
     causes: [{ reason: 'ResourceVersionTooLarge', message: 'Too large resource version' }],
     retryAfterSeconds: 1,
   });

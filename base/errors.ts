@@ -62,11 +62,11 @@ export function errorCode(error: unknown): string | undefined {
 }
 
 /** For a hint, the name probably meant: at the smallest edit distance, if that is at most a third of its length, else the first with that prefix. */
-export function nearest(asked: string, names: readonly string[]): string | undefined {
-  const [best] = names.map((name) => ({ name, far: distance(asked, name) })).sort((a, b) => a.far - b.far);
-  if (!best || asked === '') return undefined;
+export function nearest(typed: string, names: readonly string[]): string | undefined {
+  const [best] = names.map((name) => ({ name, far: distance(typed, name) })).sort((a, b) => a.far - b.far);
+  if (!best || typed === '') return undefined;
   if (best.far <= Math.max(1, Math.floor(best.name.length / 3))) return best.name;
-  return names.find((name) => name.startsWith(asked));
+  return names.find((name) => name.startsWith(typed));
 }
 
 function distance(a: string, b: string): number {

@@ -53,8 +53,8 @@ export function schedulerRunnable(
 function hooksOf(runtime: Runtime, state: SchedulerState, reservations: Reservations, events: ProfileEvents): SchedulerHooks {
   const { client, clock, random, log, meters } = runtime;
   const { enabled, mirror, mirrorImage: image, persist } = state.config.reservation;
-  const isOurs = (schedulerName: string): boolean => state.config.profiles.has(schedulerName);
-  const seen = enabled && mirror && image !== undefined ? new SeenPlaceholders({ state, reservations, isOurs }) : undefined;
+  const isOwnScheduler = (schedulerName: string): boolean => state.config.profiles.has(schedulerName);
+  const seen = enabled && mirror && image !== undefined ? new SeenPlaceholders({ state, reservations, isOwnScheduler }) : undefined;
   const reservation = reservationHooks({
     state,
     reservations,
@@ -75,7 +75,7 @@ function hooksOf(runtime: Runtime, state: SchedulerState, reservations: Reservat
     random,
     log,
     meters: placeholderMeters(meters),
-    isOurs,
+    isOwnScheduler,
     image,
     longestMs: longestTtl(atLeastASecond(state.config.reservation)),
     onUnseen: (room, error) => reservation.report(room, unseenEvent(room, serverMessageOf(error))),

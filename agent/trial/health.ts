@@ -194,11 +194,11 @@ export class NodeHealth {
     }
   }
 
-  async #unlessForbidden<T>(what: 'pods' | 'lease', ask: () => Promise<T>): Promise<T | undefined> {
+  async #unlessForbidden<T>(what: 'pods' | 'lease', read: () => Promise<T>): Promise<T | undefined> {
     const { options, log } = this.#deps;
     if (this.#forbidden.has(what)) return undefined;
     try {
-      return await ask();
+      return await read();
     } catch (error) {
       if (!isForbidden(error)) throw error;
       this.#forbidden.add(what);

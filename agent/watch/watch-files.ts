@@ -64,12 +64,12 @@ export async function watchNodeFiles(context: AgentContext): Promise<void> {
   const signaturesLoop = each(signaturesDue, signal, signatureWatch(context));
   await Promise.all([watching, recordsLoop, localLoop, signaturesLoop]);
 
-  async function each(raised: Trigger, end: AbortSignal, look: () => Promise<void>): Promise<void> {
+  async function each(raised: Trigger, end: AbortSignal, check: () => Promise<void>): Promise<void> {
     for (let failure = ''; !end.aborted;) {
       if (failure === '') await raised.wait(end);
       else await raised.waitOr(RETRY_MS, world.clock, end);
       if (end.aborted) return;
-      failure = await look().then(
+      failure = await check().then(
         () => '',
         (error: unknown) => {
           const text = describeError(error);

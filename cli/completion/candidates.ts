@@ -76,18 +76,18 @@ async function inCommand(
   rest: readonly string[],
   typed: string,
   given: readonly string[],
-  ask: LookUp,
+  lookUp: LookUp,
 ): Promise<Offer> {
   const flags = allFlags(command).filter((flag) => flag.hidden !== true);
   const [, inlineName, inlineValue] = /^(--[^=]+=)(.*)$/.exec(typed) ?? [];
   if (inlineName !== undefined && inlineValue !== undefined) {
-    const offer = await valuesOf(flagCalled(flags, inlineName.slice(0, -1)), inlineValue, given, ask);
+    const offer = await valuesOf(flagCalled(flags, inlineName.slice(0, -1)), inlineValue, given, lookUp);
     return { ...offer, candidates: offer.candidates.map(({ value, text }) => ({ value: `${inlineName}${value}`, text })) };
   }
   const waiting = waitsIn(flags, rest);
-  if (waiting) return await valuesOf(waiting, typed, given, ask);
+  if (waiting) return await valuesOf(waiting, typed, given, lookUp);
   if (typed.startsWith('-')) return { candidates: flags.map(({ name, text }) => ({ value: `--${name}`, text })) };
-  return await valuesOf(positionalAt(command.positionals, countPositionals(flags, rest)), typed, given, ask);
+  return await valuesOf(positionalAt(command.positionals, countPositionals(flags, rest)), typed, given, lookUp);
 }
 
 function flagCalled(flags: readonly Flag[], word: string): Flag | undefined {
@@ -111,7 +111,7 @@ function positionalAt(positionals: readonly Positional[], index: number): Positi
 /** Text that may precede a name that is being typed: `a,` of the list `a,b`, `node/` of `node/a`. */
 const BEFORE_NAME: Readonly<Partial<Record<Completes, RegExp>>> = { node: /^(?:.*,)?(?:(?:nodes?|no)\/)?/, rollout: /^(?:[a-z.]+\/)?/ };
 
-async function valuesOf(of: Flag | Positional | undefined, typed: string, given: readonly string[], ask: LookUp): Promise<Offer> {
+async function valuesOf(of: Flag | Positional | undefined, typed: string, given: readonly string[], lookUp: LookUp): Promise<Offer> {
   if (!of) return { candidates: [] };
   if ('type' in of && of.type === 'boolean') return { candidates: ['true', 'false'].map((value) => ({ value, text: '' })) };
   const offers = 'type' in of ? of.offers : undefined;
@@ -120,7 +120,7 @@ async function valuesOf(of: Flag | Positional | undefined, typed: string, given:
   if (of.completes === undefined) return { candidates: choices };
   if (of.completes === 'file' || of.completes === 'dir') return { candidates: choices, files: of.completes };
   const before = BEFORE_NAME[of.completes]?.exec(typed)?.[0] ?? '';
-  const named = (await ask(of.completes, given)).map(({ value, text }) => ({ value: `${before}${value}`, text }));
+  const named = (await lookUp(of.completes, given)).map(({ value, text }) => ({ value: `${before}${value}`, text }));
   return { candidates: [...choices, ...named] };
 }
 

@@ -50,12 +50,12 @@ With --keep everything stays up afterwards, for your own kubectl and dkc, until 
 type ClusterStory = (context: Context, narrator: Narrator, undo: AsyncDisposableStack) => Promise<DemoCluster>;
 
 /** @param tries - command lines suggested to the user if `keep` leaves the cluster up */
-export async function clusterDemo(context: Context, tell: ClusterStory, keep: boolean, tries: readonly string[]): Promise<Exit> {
+export async function clusterDemo(context: Context, story: ClusterStory, keep: boolean, tries: readonly string[]): Promise<Exit> {
   const narrator = new Narrator(context);
   await using undo = new AsyncDisposableStack();
   let cluster: DemoCluster;
   try {
-    cluster = await tell(context, narrator, undo);
+    cluster = await story(context, narrator, undo);
   } catch (error) {
     context.signal.throwIfAborted();
     return wrong(`the demo failed: ${describeError(error)}`);

@@ -38,7 +38,7 @@ export interface FleetCarrier {
     nodes: Watched,
     onSeen: (name: string, seen: FleetNode | undefined) => void,
     signal: AbortSignal,
-    onStart?: (trouble: WatchProblem) => void,
+    onStart?: (problem: WatchProblem) => void,
   ): Promise<void>;
 }
 

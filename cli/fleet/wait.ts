@@ -17,7 +17,7 @@ export interface Wait extends Wanted {
   /** Called when a node has settled or failed. */
   onEnd(node: string, end: Settling, afterMs: Millis): void;
   /** Called before the first report, with a function that returns the current problem of the watches. */
-  onStart?: (trouble: WatchProblem) => void;
+  onStart?: (problem: WatchProblem) => void;
 }
 
 interface Followed {

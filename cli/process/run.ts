@@ -84,6 +84,6 @@ function whyFailed(failure: { part: string; error: unknown } | undefined): strin
 }
 
 /** In the journal each text line starts with its level; JSON lines do not, since other programs parse them. */
-export function logFormat(asked: 'text' | 'json', env: Context['env']): 'text' | 'json' | 'journald' {
-  return asked === 'json' ? 'json' : formatFor(env);
+export function logFormat(format: 'text' | 'json', env: Context['env']): 'text' | 'json' | 'journald' {
+  return format === 'json' ? 'json' : formatFor(env);
 }

@@ -52,7 +52,7 @@ function keptOfNode({ apiVersion, kind, metadata, ...rest }: KubeObject): KubeOb
 type Deps = Omit<ReflectorOptions, 'resource' | 'client' | 'selection'> & { client: Pick<Client, 'listEach' | 'raw' | 'watch'> };
 
 /** Called before the first report, with a function that returns the current problem of the watches. */
-type OnStart = (trouble: WatchProblem) => void;
+type OnStart = (problem: WatchProblem) => void;
 
 /**
  * Reports one rollout and its changes (undefined: it was deleted) until the signal aborts. Failures of the server are logged and retried.

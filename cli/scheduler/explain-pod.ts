@@ -74,14 +74,20 @@ function claimsBeingBound({ pod, claims, volumes }: Pick<PodFacts, 'pod' | 'clai
 
 /** Reservations that this pod must respect, and its own. */
 function reservationRows({ metadata, spec }: Pod, { reservations: kept }: RunningFacts): Explained[] {
-  const isOwn = (room: ReservationView): boolean => room.namespace === metadata.namespace && room.name === metadata.name;
+  const isOwn = (reservation: ReservationView): boolean =>
+    reservation.namespace === metadata.namespace && reservation.name === metadata.name;
   const priority = spec?.priority ?? 0;
   return kept
-    .filter((room) => isOwn(room) || room.priority >= priority)
-    .map((room) => {
-      const until = `until ${room.expiresAt}: ${room.why}`;
-      if (isOwn(room)) return { object: room.node, reason: 'own-room', detail: `${amounts(room)} reserved for this pod ${until}` };
-      return { object: room.node, reason: 'kept-room', detail: `${amounts(room)} reserved for ${room.namespace}/${room.name} ${until}` };
+    .filter((reservation) => isOwn(reservation) || reservation.priority >= priority)
+    .map((reservation) => {
+      const until = `until ${reservation.expiresAt}: ${reservation.why}`;
+      if (isOwn(reservation))
+        return { object: reservation.node, reason: 'own-room', detail: `${amounts(reservation)} reserved for this pod ${until}` };
+      return {
+        object: reservation.node,
+        reason: 'kept-room',
+        detail: `${amounts(reservation)} reserved for ${reservation.namespace}/${reservation.name} ${until}`,
+      };
     });
 }
 

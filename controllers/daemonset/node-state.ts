@@ -65,7 +65,7 @@ export interface NodeState {
 const GENERATION_LABEL = 'pod-template-generation';
 
 const none: Counts = { desired: 0, current: 0, ready: 0, available: 0, updated: 0, misscheduled: 0 };
-const whole: Counts = { desired: 1, current: 1, ready: 1, available: 1, updated: 1, misscheduled: 0 };
+const allCounts: Counts = { desired: 1, current: 1, ready: 1, available: 1, updated: 1, misscheduled: 0 };
 const noPods: readonly Readonly<Pod>[] = [];
 const idle: Work = { create: false, remove: noPods, failed: noPods, succeeded: noPods, suspended: false };
 
@@ -142,7 +142,7 @@ function countsOf(
   const ready = isReady(first);
   const available = availability(first) === 0;
   const updated = isFresh(first);
-  if (ready && available && updated) return whole;
+  if (ready && available && updated) return allCounts;
   return { desired: 1, current: 1, ready: Number(ready), available: Number(available), updated: Number(updated), misscheduled: 0 };
 }
 

@@ -111,7 +111,7 @@ function carriedOn(revision: string, { rollout: { status: prior = {} }, steps, a
   };
 }
 
-function fresh(revision: string, previousRevision: string | undefined, asks: Pick<Progress, 'attempt' | 'attemptAt'>): Progress {
+function fresh(revision: string, previousRevision: string | undefined, retry: Pick<Progress, 'attempt' | 'attemptAt'>): Progress {
   return {
     revision,
     previousRevision,
@@ -121,7 +121,7 @@ function fresh(revision: string, previousRevision: string | undefined, asks: Pic
     stepSettledAt: undefined,
     failures: [],
     approvals: [],
-    ...asks,
+    ...retry,
   };
 }
 

@@ -48,7 +48,7 @@ export function pruner(resource: Resource, fields: Fields, pool: StringPool): Pr
     const { managedFields: _, ...meta } = metadata;
     const budget: Budget = { left: MAX_VALUES };
     const keptMeta = metadataOf(meta, tree?.get('metadata') ?? null, pool, budget);
-    const body = tree === null ? whole(rest, pool, budget) : picked(rest, tree, pool, budget);
+    const body = tree === null ? copied(rest, pool, budget) : picked(rest, tree, pool, budget);
     // List items arrive without apiVersion and kind, watch events with them.
     return { apiVersion, kind, metadata: keptMeta, ...without(body) } as unknown as T;
   };
@@ -70,7 +70,7 @@ function metadataOf(metadata: Record<string, unknown>, tree: Tree, pool: StringP
 }
 
 function pick(value: unknown, tree: Tree, pool: StringPool, budget: Budget, depth = 0): unknown {
-  return tree === null ? whole(value, pool, budget, depth) : picked(value, tree, pool, budget, depth);
+  return tree === null ? copied(value, pool, budget, depth) : picked(value, tree, pool, budget, depth);
 }
 
 function picked(value: unknown, tree: ReadonlyMap<string, Tree>, pool: StringPool, budget: Budget, depth = 0): unknown {
@@ -91,14 +91,14 @@ function picked(value: unknown, tree: ReadonlyMap<string, Tree>, pool: StringPoo
   return kept;
 }
 
-function whole(value: unknown, pool: StringPool, budget: Budget, depth = 0): unknown {
+function copied(value: unknown, pool: StringPool, budget: Budget, depth = 0): unknown {
   budget.left -= 1;
   if (typeof value === 'string') return pool.one(value);
   if (typeof value !== 'object' || value === null || depth > MAX_DEPTH || budget.left < 0) return value;
   if (Array.isArray(value)) {
     const items: unknown[] = [];
     for (const item of value) {
-      items.push(whole(item, pool, budget, depth + 1));
+      items.push(copied(item, pool, budget, depth + 1));
       if (budget.left < 0) return markLarge(value);
     }
     return items;
@@ -106,7 +106,7 @@ function whole(value: unknown, pool: StringPool, budget: Budget, depth = 0): unk
   const from = value as Record<string, unknown>;
   const kept: Record<string, unknown> = {};
   for (const field in from) {
-    set(kept, pool.one(field), whole(from[field], pool, budget, depth + 1));
+    set(kept, pool.one(field), copied(from[field], pool, budget, depth + 1));
     if (budget.left < 0) return markLarge(value);
   }
   return kept;

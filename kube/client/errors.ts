@@ -243,10 +243,10 @@ function reasonFor(code: number): string {
 /** Matches RBAC's message, and none of a webhook, policy or quota, where another permission does not help. */
 const MISSES_RIGHT = /\bcannot \S+ (resource|path)\b/;
 
-function remedyFor(code: number, said: string): string {
+function remedyFor(code: number, message: string): string {
   if (code >= 300 && code < 400) return 'redirects are not followed; the server in the kubeconfig must be the API server itself';
   if (code === 401) return 'check the token or client certificate of the kubeconfig';
-  if (code === 403 && MISSES_RIGHT.test(said)) return 'grant this identity the right with RBAC';
+  if (code === 403 && MISSES_RIGHT.test(message)) return 'grant this identity the right with RBAC';
   if (code === 429 || code === 503) return 'the server is busy or not ready; try again later';
   return '';
 }

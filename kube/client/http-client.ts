@@ -263,17 +263,17 @@ class HttpClient implements Client {
     this.#credentials.close();
   }
 
-  async #object<T extends KubeObject>(resource: Resource, ask: Omit<ApiRequest, 'limit'>, subresource = 'status'): Promise<T> {
+  async #object<T extends KubeObject>(resource: Resource, request: Omit<ApiRequest, 'limit'>, subresource = 'status'): Promise<T> {
     // The number of values is limited for reads only: a write has taken effect, so its answer must be parsed.
-    const { answer, call } = await this.#json({ ...ask, limit: this.#largestObject, isObject: ask.method === 'GET' });
+    const { answer, call } = await this.#json({ ...request, limit: this.#largestObject, isObject: request.method === 'GET' });
     // Other subresources have their own kind: `scale` returns a Scale.
     return this.#reader.object<T>(answer, subresource === 'status' ? resource.kind : undefined, call);
   }
 
-  async #json({ accept, limit, isObject = false, ...ask }: ApiRequest): Promise<{ answer: unknown; call: Call }> {
-    const call = this.#call(ask.method, ask.path);
-    const answer = await this.#run({ accept, ...ask }, call, async (response, deadline) => {
-      const progress = ask.level === 'listing' ? () => deadline.touch() : undefined;
+  async #json({ accept, limit, isObject = false, ...request }: ApiRequest): Promise<{ answer: unknown; call: Call }> {
+    const call = this.#call(request.method, request.path);
+    const answer = await this.#run({ accept, ...request }, call, async (response, deadline) => {
+      const progress = request.level === 'listing' ? () => deadline.touch() : undefined;
       const text = await this.#reader.text(response, limit, call, { progress, isObject });
       return this.#reader.parse(text, accept, call);
     });

@@ -42,13 +42,13 @@ export class Http1Connection implements Connection {
     send: Send,
     options: BaseOptions,
     { ping, foundDead }: Http1Options,
-    way?: { proxy: URL; server: URL },
+    route?: { proxy: URL; server: URL },
   ) {
     this.#agent = agent;
     this.#send = send;
     this.#options = options;
-    this.#proxy = way?.proxy;
-    this.#base = way === undefined ? '' : way.server.origin;
+    this.#proxy = route?.proxy;
+    this.#base = route === undefined ? '' : route.server.origin;
     this.#liveness = new Liveness(
       (timeoutMs) => this.#probe(timeoutMs),
       ping,

@@ -1,5 +1,5 @@
 import { amountOf, type HostPort } from '../../kube/api/pod-requests.ts';
-import { type PodInfo, type Requests, whole } from '../pod/pod-info.ts';
+import { type PodInfo, type Requests, wholeAmount } from '../pod/pod-info.ts';
 import type { Node, NodeAspect } from '../types.ts';
 import { isDeepStrictEqual } from 'node:util';
 import type { Taint } from 'kubernetes-types/core/v1.js';
@@ -91,11 +91,11 @@ export class NodeState implements NodeLoad {
   readAllocatable(node: Readonly<Node>): void {
     const allocatable = node.status?.allocatable ?? {};
     const scalars = new Map<string, number>();
-    this.allocCpu = whole(amountOf('cpu', allocatable['cpu']));
-    this.allocMemory = whole(amountOf('memory', allocatable['memory']));
-    this.allocEphemeral = whole(amountOf('ephemeral-storage', allocatable['ephemeral-storage']));
-    this.allocPods = whole(amountOf('pods', allocatable['pods']));
-    for (const [name, text] of Object.entries(allocatable)) if (!native.has(name)) scalars.set(name, whole(amountOf(name, text)));
+    this.allocCpu = wholeAmount(amountOf('cpu', allocatable['cpu']));
+    this.allocMemory = wholeAmount(amountOf('memory', allocatable['memory']));
+    this.allocEphemeral = wholeAmount(amountOf('ephemeral-storage', allocatable['ephemeral-storage']));
+    this.allocPods = wholeAmount(amountOf('pods', allocatable['pods']));
+    for (const [name, text] of Object.entries(allocatable)) if (!native.has(name)) scalars.set(name, wholeAmount(amountOf(name, text)));
     this.allocScalars = scalars;
   }
 

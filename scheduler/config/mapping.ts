@@ -41,7 +41,7 @@ export class Mapping {
   readonly path: string;
   readonly findings: Findings;
   readonly #value: Readonly<Record<string, unknown>>;
-  readonly #asked = new Set<string>();
+  readonly #readKeys = new Set<string>();
 
   constructor(value: unknown, path: string, findings: Findings) {
     this.path = path;
@@ -164,17 +164,17 @@ export class Mapping {
   }
 
   close(): void {
-    for (const key of this.keys) if (!this.#asked.has(key)) this.problem(key, this.#unknown(key));
+    for (const key of this.keys) if (!this.#readKeys.has(key)) this.problem(key, this.#unknown(key));
   }
 
   #unknown(key: string): string {
-    const known = [...this.#asked];
+    const known = [...this.#readKeys];
     const meant = known.find((one) => one.toLowerCase() === key.toLowerCase()) ?? nearest(key, known);
     return `there is no such key; ${meant === undefined ? `there are ${known.join(', ')}` : `did you mean ${meant}?`}`;
   }
 
   #take(key: string): unknown {
-    this.#asked.add(key);
+    this.#readKeys.add(key);
     return Object.hasOwn(this.#value, key) ? (this.#value[key] ?? undefined) : undefined;
   }
 

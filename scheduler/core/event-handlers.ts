@@ -90,7 +90,7 @@ export class EventHandlers {
       this.#assigned(pod);
       return;
     }
-    const isOurs = this.#isOurs(pod);
+    const isOurs = this.#hasProfile(pod);
     if (isOurs && pod.terminating) return;
     hooks.onPodPending(pod);
     if (isOurs) this.#state.addPending(pod);
@@ -108,7 +108,7 @@ export class EventHandlers {
       this.#assigned(after);
       return;
     }
-    if (!this.#isOurs(after)) {
+    if (!this.#hasProfile(after)) {
       hooks.onPodPending(after);
       return;
     }
@@ -189,7 +189,7 @@ export class EventHandlers {
     this.#state.enqueueOn({ kind: 'namespace-changed', before, after });
   }
 
-  #isOurs(pod: PodInfo): boolean {
+  #hasProfile(pod: PodInfo): boolean {
     return this.#state.profileOf(pod) !== undefined;
   }
 

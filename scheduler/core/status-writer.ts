@@ -199,8 +199,8 @@ export class StatusWriter {
   }
 }
 
-function includes(said: Wanted, { reason, message, nominate }: Wanted): boolean {
-  return said.reason === reason && said.message === message && (nominate === undefined || said.nominate === nominate);
+function includes(written: Wanted, { reason, message, nominate }: Wanted): boolean {
+  return written.reason === reason && written.message === message && (nominate === undefined || written.nominate === nominate);
 }
 
 type Status = Readonly<Pick<PodStatus, 'conditions' | 'nominatedNodeName'>> | undefined;

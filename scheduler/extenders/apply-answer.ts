@@ -16,19 +16,19 @@ export interface ExtenderRejection {
  * @throws {AnswerError} when a survivor was not in the request
  */
 export function survivorsOf(
-  asked: readonly string[],
+  candidates: readonly string[],
   answer: FilterAnswer,
   namesOnly: boolean,
 ): { survivors: readonly string[]; refused: Map<string, ExtenderRejection> } {
   // Without either list no node survives.
   const [list, from] = namesOnly && answer.nodeNames !== undefined ? [answer.nodeNames, 'NodeNames'] : [answer.nodes ?? [], 'Nodes'];
   const chosen = new Set(list);
-  const known = new Set(asked);
+  const known = new Set(candidates);
   for (const name of chosen)
     if (!known.has(name)) throw new AnswerError(`${from} has node ${JSON.stringify(name)}, which was not in the request`);
   const refused = new Map<string, ExtenderRejection>();
-  for (const name of asked) if (!chosen.has(name)) refused.set(name, rejectionOf(name, answer));
-  return { survivors: asked.filter((name) => chosen.has(name)), refused };
+  for (const name of candidates) if (!chosen.has(name)) refused.set(name, rejectionOf(name, answer));
+  return { survivors: candidates.filter((name) => chosen.has(name)), refused };
 }
 
 function rejectionOf(name: string, { failed, unresolvable }: FilterAnswer): ExtenderRejection {
@@ -40,11 +40,11 @@ function rejectionOf(name: string, { failed, unresolvable }: FilterAnswer): Exte
 /** Adds the scores of one extender to those of the others. Scores of nodes that were not in the request are ignored. */
 export function addScores(
   to: Map<string, number>,
-  asked: ReadonlySet<string>,
+  candidates: ReadonlySet<string>,
   given: readonly { host: string; score: number }[],
   factor: number,
 ): void {
-  for (const { host, score } of given) if (asked.has(host)) to.set(host, (to.get(host) ?? 0) + score * factor);
+  for (const { host, score } of given) if (candidates.has(host)) to.set(host, (to.get(host) ?? 0) + score * factor);
 }
 
 /**

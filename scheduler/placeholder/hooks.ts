@@ -56,7 +56,7 @@ export function placeholderHooks(
 interface SeenPlaceholdersOptions {
   state: Pick<SchedulerState, 'countPod' | 'ignorePod'>;
   reservations: Pick<Reservations, 'list' | 'inFlight'>;
-  isOurs: (schedulerName: string) => boolean;
+  isOwnScheduler: (schedulerName: string) => boolean;
 }
 
 /** Called for each placeholder pod, and for each change. @param oldUid - UID of the deleted pod whose reservation it holds */
@@ -104,7 +104,7 @@ export class SeenPlaceholders {
   /** The cache shows a new or changed pod. @returns whether it is left out of the count */
   ignores(info: PodInfo): boolean {
     const known = this.#seen.get(info.uid);
-    const oldUid = placeholderOldUid(info, this.#options.isOurs);
+    const oldUid = placeholderOldUid(info, this.#options.isOwnScheduler);
     if (oldUid === undefined) {
       // Without its marks it is a pod like any other.
       if (known !== undefined) this.#seen.delete(info.uid);

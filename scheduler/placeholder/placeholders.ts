@@ -32,7 +32,7 @@ export interface PlaceholdersOptions {
   random: Random;
   log: Log;
   meters: PlaceholderMeters;
-  isOurs: (schedulerName: string) => boolean;
+  isOwnScheduler: (schedulerName: string) => boolean;
   image: string;
   /** Longest lifetime of a reservation. */
   longestMs: Millis;
@@ -281,12 +281,12 @@ export class Placeholders {
 
   /** Reads the pod of this name. One that is not ours is forgotten. */
   async #identify(entry: Entry, signal: AbortSignal): Promise<void> {
-    const { client, isOurs } = this.#options;
+    const { client, isOwnScheduler } = this.#options;
     try {
       const pod = await client.get<Pod>(pods, refOf(entry.key), { signal, timeoutMs: CALL_MS });
       const info = podInfoOf(pod);
       this.#had.add(entry.oldUid);
-      if (placeholderOldUid(info, isOurs) === entry.oldUid) Object.assign(entry, { uid: info.uid, info });
+      if (placeholderOldUid(info, isOwnScheduler) === entry.oldUid) Object.assign(entry, { uid: info.uid, info });
       else this.#forget(entry);
     } catch (error) {
       if (!isNotFound(error)) throw error;
@@ -306,12 +306,12 @@ export class Placeholders {
 
   /** Finished pods are in no cache, so they are listed once. */
   async #findOthers(signal: AbortSignal): Promise<void> {
-    const { client, clock, random, log, isOurs } = this.#options;
+    const { client, clock, random, log, isOwnScheduler } = this.#options;
     for (let failures = 1; ; failures++) {
       try {
         const { items } = await client.list<Pod>(pods, { labelSelector: PLACEHOLDER_LABEL }, { signal });
         for (const info of items.map((pod) => podInfoOf(pod))) {
-          const oldUid = placeholderOldUid(info, isOurs);
+          const oldUid = placeholderOldUid(info, isOwnScheduler);
           if (oldUid !== undefined) this.#seen(info, oldUid);
         }
         this.sync();

@@ -90,9 +90,10 @@ function placeholderName({ name, oldUid }: Pick<Reservation, 'name' | 'oldUid'>)
  * achieves that it may be deleted: a pod is left out of the count by {@link isPlaceholderFor} alone. A pod that lacks any mark is not ours and is never deleted.
  * @returns the UID of the pod whose reservation it holds; undefined when it is not ours
  */
-export function placeholderOldUid(pod: PodInfo, isOurs: (schedulerName: string) => boolean): string | undefined {
+export function placeholderOldUid(pod: PodInfo, isOwnScheduler: (schedulerName: string) => boolean): string | undefined {
   const uid = pod.labels[PLACEHOLDER_UID_LABEL];
-  if (pod.labels[PLACEHOLDER_LABEL] !== 'kept' || uid === undefined || pod.nodeName === '' || !isOurs(pod.schedulerName)) return undefined;
+  if (pod.labels[PLACEHOLDER_LABEL] !== 'kept' || uid === undefined || pod.nodeName === '' || !isOwnScheduler(pod.schedulerName))
+    return undefined;
   const { ownerReferences = [] } = pod.pod.metadata;
   if (ownerReferences.length !== 1 || controllerOf(pod.pod) !== undefined) return undefined;
   return uid;

@@ -121,12 +121,14 @@ function requestsOf(spec: OwnSpec): Requests {
     scoredBy((resource) => !asksAsWhole || !real.has(resource)),
   );
   const requests: Requests = {
-    cpu: whole(real.get('cpu')),
-    memory: whole(real.get('memory')),
-    ephemeral: whole(real.get('ephemeral-storage')),
-    scalars: new Map([...real].filter(([name, amount]) => !named.has(name) && amount > 0n).map(([name, amount]) => [name, whole(amount)])),
-    scoredCpu: whole(scored.get('cpu')),
-    scoredMemory: whole(scored.get('memory')),
+    cpu: wholeAmount(real.get('cpu')),
+    memory: wholeAmount(real.get('memory')),
+    ephemeral: wholeAmount(real.get('ephemeral-storage')),
+    scalars: new Map(
+      [...real].filter(([name, amount]) => !named.has(name) && amount > 0n).map(([name, amount]) => [name, wholeAmount(amount)]),
+    ),
+    scoredCpu: wholeAmount(scored.get('cpu')),
+    scoredMemory: wholeAmount(scored.get('memory')),
   };
   if (key.length > MAX_KEY) return requests;
   if (pool.size >= MAX_ENTRIES) pool.clear();
@@ -140,7 +142,7 @@ export function requestsNothing({ cpu, memory, ephemeral, scalars }: Requests): 
 }
 
 /** An amount as a number, at most 2^53 - 1. */
-export function whole(amount: bigint | undefined): number {
+export function wholeAmount(amount: bigint | undefined): number {
   return amount === undefined ? 0 : Math.min(Number(amount), Number.MAX_SAFE_INTEGER);
 }
 

@@ -16,7 +16,7 @@ const never: ReadonlySet<string> = new Set(['apps/ReplicaSet', 'apps/Deployment'
 
 export interface DecisionRules extends Pick<ReservationConfig, 'enabled' | 'reserveOn' | 'ownerKinds' | 'daemonSets'> {
   /** Whether this scheduler schedules pods with this scheduler name. */
-  readonly isOurs: (schedulerName: string) => boolean;
+  readonly isOwnScheduler: (schedulerName: string) => boolean;
 }
 
 /** Why the pod is replaced, as far as its owner shows. */
@@ -67,13 +67,18 @@ function whyNotDeletedForSuccessor({ pod, isVictim }: DeletionFacts): Decision |
   return disruption && no('disrupted', `the pod was removed from its node (DisruptionTarget: ${disruption.reason ?? 'no reason given'})`);
 }
 
-function whyNoMember({ pod, set }: DeletionFacts, owner: OwnerReference, kind: string, { isOurs }: DecisionRules): Decision | undefined {
+function whyNoMember(
+  { pod, set }: DeletionFacts,
+  owner: OwnerReference,
+  kind: string,
+  { isOwnScheduler }: DecisionRules,
+): Decision | undefined {
   if (set === undefined && kind !== STATEFUL_SET) {
-    return isOurs(pod.schedulerName) ? undefined : no('set', `${kind} ${owner.name} uses scheduler ${pod.schedulerName}`);
+    return isOwnScheduler(pod.schedulerName) ? undefined : no('set', `${kind} ${owner.name} uses scheduler ${pod.schedulerName}`);
   }
   if (set !== undefined && set.metadata.uid !== owner.uid)
     return no('set', `${owner.kind} ${owner.name} was created again under that name`);
-  const why = whySetMakesNone(set, owner, pod.name, isOurs);
+  const why = whySetMakesNone(set, owner, pod.name, isOwnScheduler);
   if (why === undefined) return undefined;
   return no(set !== undefined && !placeInSet(set, pod.name).wanted ? 'place' : 'set', why);
 }
@@ -81,11 +86,11 @@ function whyNoMember({ pod, set }: DeletionFacts, owner: OwnerReference, kind: s
 function whyNoDaemon(
   { pod, daemonSet, otherOnNode }: DeletionFacts,
   owner: OwnerReference,
-  { isOurs }: DecisionRules,
+  { isOwnScheduler }: DecisionRules,
 ): Decision | undefined {
   if (daemonSet !== undefined && daemonSet.metadata.uid !== owner.uid)
     return no('set', `DaemonSet ${owner.name} was created again under that name`);
-  const why = whySetMakesNone(daemonSet, owner, pod.name, isOurs);
+  const why = whySetMakesNone(daemonSet, owner, pod.name, isOwnScheduler);
   if (why !== undefined) return no('set', why);
   if (surges(daemonSet)) return no('set', `DaemonSet ${owner.name} creates the successor before it deletes the old pod (maxSurge)`);
   // Created while the set had maxSurge, which may have been removed before the old pod was deleted.

@@ -92,13 +92,13 @@ export function whySetMakesNone(
   set: Readonly<StatefulSet> | Readonly<DaemonSet> | undefined,
   owner: { readonly kind: string; readonly name: string },
   podName: string,
-  isOurs: (schedulerName: string) => boolean,
+  isOwnScheduler: (schedulerName: string) => boolean,
 ): string | undefined {
   const who = `${owner.kind} ${owner.name}`;
   if (set === undefined) return `${who} was deleted`;
   if (set.metadata.deletionTimestamp !== undefined) return `${who} is being deleted`;
   const schedulerName = set.spec?.template.spec?.schedulerName ?? 'default-scheduler';
-  if (!isOurs(schedulerName)) return `${who} uses scheduler ${schedulerName}`;
+  if (!isOwnScheduler(schedulerName)) return `${who} uses scheduler ${schedulerName}`;
   if (owner.kind === 'DaemonSet') return undefined;
   const place = placeInSet(set as Readonly<StatefulSet>, podName);
   return place.wanted ? undefined : place.why;

@@ -57,7 +57,7 @@ export class ReservationsOnSets {
         isPlaced: (pod) => (caches.pods.get(`${namespace}/${pod}`)?.spec?.nodeName ?? '') !== '',
         node: (node) => cluster.node(node)?.node,
         priority: priorities.of(set),
-        isOurs: (schedulerName) => config.profiles.has(schedulerName),
+        isOwnScheduler: (schedulerName) => config.profiles.has(schedulerName),
         longestMs: config.reservation.claimedTtlMs,
         now: shown(at),
       });
@@ -79,7 +79,7 @@ export class ReservationsOnSets {
     const { config, now, shown } = this.#state;
     const { set, pod } = facts;
     if (set === undefined || signal.aborted) return;
-    const rules = { ...config.reservation, isOurs: (name: string) => config.profiles.has(name) };
+    const rules = { ...config.reservation, isOwnScheduler: (name: string) => config.profiles.has(name) };
     if (decide(facts, rules).keep) this.#annotations?.arm(set, entryFor(pod, config.reservation.ttlMs, shown(now())));
   }
 

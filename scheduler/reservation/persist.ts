@@ -78,7 +78,7 @@ export interface RestoreFacts {
   readonly node: (name: string) => Readonly<Node> | undefined;
   /** Priority of pods of the set, or of its class in its namespace: the priority in a template is not validated. @default 0 */
   readonly priority: number | undefined;
-  readonly isOurs: (schedulerName: string) => boolean;
+  readonly isOwnScheduler: (schedulerName: string) => boolean;
   /** No restored reservation lasts longer than this from now on, whatever the annotation says. */
   readonly longestMs: Millis;
   readonly now: Millis;
@@ -121,11 +121,13 @@ export function restoredFrom(facts: RestoreFacts): { reservations: readonly Rese
   return { reservations, refused: reasons };
 }
 
-function whyNotRestored({ set, isPlaced, node, isOurs, now }: RestoreFacts, entry: SavedReservation): string | undefined {
+function whyNotRestored({ set, isPlaced, node, isOwnScheduler, now }: RestoreFacts, entry: SavedReservation): string | undefined {
   if (Date.parse(entry.until) <= now) return `it expired at ${entry.until}`;
   if (isPlaced(entry.name)) return 'a pod of that name is on a node';
   const owner = { kind: 'StatefulSet', name: set.metadata.name ?? '' };
-  return whySetMakesNone(set, owner, entry.name, isOurs) ?? whyNotOnNode(entry.node, node(entry.node), set.spec?.template.spec, true);
+  return (
+    whySetMakesNone(set, owner, entry.name, isOwnScheduler) ?? whyNotOnNode(entry.node, node(entry.node), set.spec?.template.spec, true)
+  );
 }
 
 function likeOneOf({ set, priority }: RestoreFacts, { name, node, uid }: SavedReservation): Pod {

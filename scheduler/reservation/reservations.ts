@@ -24,9 +24,9 @@ import { isSuccessor, ReservationIndex, slotOf, slotsOf } from './reservation-in
 const nobody: Seen = { reservation: undefined, eased: undefined, dropped: [] };
 const noHeldPods: readonly PodInfo[] = [];
 
-/** @param isOurs - whether this scheduler schedules pods with this scheduler name */
-export function createReservations(config: Readonly<ReservationConfig>, isOurs: (schedulerName: string) => boolean): Reservations {
-  return new InMemoryReservations({ ...config, isOurs }, atLeastASecond(config));
+/** @param isOwnScheduler - whether this scheduler schedules pods with this scheduler name */
+export function createReservations(config: Readonly<ReservationConfig>, isOwnScheduler: (schedulerName: string) => boolean): Reservations {
+  return new InMemoryReservations({ ...config, isOwnScheduler }, atLeastASecond(config));
 }
 
 /**
@@ -141,7 +141,7 @@ class InMemoryReservations implements Reservations {
     if (before === undefined) return nobody;
     // Most updates of a pending pod are status writes of this scheduler.
     if (before.claimant !== undefined && isSameClaim(before.claimant, pod)) return { ...nobody, reservation: before };
-    if (!this.#rules.isOurs(pod.schedulerName)) {
+    if (!this.#rules.isOwnScheduler(pod.schedulerName)) {
       return { ...nobody, dropped: this.#drop(before, `its successor uses scheduler ${pod.schedulerName}`) };
     }
     const { node, spare } = capacityOf(before.node);
@@ -221,7 +221,7 @@ class InMemoryReservations implements Reservations {
   setChanged(uid: string, set: Readonly<StatefulSet> | Readonly<DaemonSet> | undefined): readonly Dropped[] {
     return this.#dropWhere(
       ({ owner }) => owner.uid === uid,
-      ({ owner, name }) => whySetMakesNone(set, owner, name, this.#rules.isOurs),
+      ({ owner, name }) => whySetMakesNone(set, owner, name, this.#rules.isOwnScheduler),
     );
   }
 

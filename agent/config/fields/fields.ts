@@ -23,7 +23,7 @@ export function fieldAt(path: string): Field | undefined {
 }
 
 /** Whether a kubelet of this minor has the field. */
-export function knows(minor: number, field: Field): boolean {
+export function isKnownTo(minor: number, field: Field): boolean {
   return field.since <= Math.max(minor, 20) && (field.until === undefined || minor <= field.until);
 }
 
@@ -64,7 +64,7 @@ export function schemaFor(minor: number): Schema {
       shape: shapeOf(field, minor),
       path: field.name.split('.'),
       pointer: field.pointer === true && minor >= (field.pointerSince ?? 0),
-      known: knows(minor, field),
+      known: isKnownTo(minor, field),
       default: defaultOf(field, minor),
     };
     insert(root, leaf);

@@ -144,7 +144,7 @@ export function parseCpuset(
       if (strict) return undefined;
       continue;
     }
-    const [from, to] = [whole(ends[0] ?? ''), whole(ends[1] ?? ends[0] ?? '')];
+    const [from, to] = [parseInteger(ends[0] ?? ''), parseInteger(ends[1] ?? ends[0] ?? '')];
     if (from === undefined || to === undefined || (strict && from > to)) return undefined;
     if (from <= to) parts.push([from, to]);
   }
@@ -152,7 +152,7 @@ export function parseCpuset(
 }
 
 /** A whole number in the syntax of Go's Atoi, up to 64 bits. */
-function whole(text: string): number | undefined {
+function parseInteger(text: string): number | undefined {
   if (!/^[+-]?[0-9]{1,300}$/.test(text)) return undefined;
   const value = BigInt(text.replace(/^\+/, ''));
   return value >= -(2n ** 63n) && value < 2n ** 63n ? Number(value) : undefined;

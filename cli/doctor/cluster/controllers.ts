@@ -92,9 +92,9 @@ function flowControl({ flowControl }: ControllerFacts): Verdict {
   const pairs = the(flowControl);
   if (pairs.length === 0) return skipped('no controller runs here as a Deployment, or the API server is older than 1.29');
   const missing = pairs
-    .filter(({ theirs }) => the(theirs) === undefined)
-    .map(({ ours }) => `${ours.kind ?? ''} ${ours.metadata.name ?? ''}`);
-  if (missing.length === 0) return ok(pairs.map(({ ours }) => ours.metadata.name ?? '').join(', '));
+    .filter(({ actual }) => the(actual) === undefined)
+    .map(({ expected }) => `${expected.kind ?? ''} ${expected.metadata.name ?? ''}`);
+  if (missing.length === 0) return ok(pairs.map(({ expected }) => expected.metadata.name ?? '').join(', '));
   return warning(`there is no ${someOf(missing)}`, 'dkc deploy manifests --image=IMAGE | kubectl apply -f -');
 }
 

@@ -11,8 +11,8 @@ export interface DefinitionFacts {
   server: ServerFacts;
   namespace: Seen<KubeObject | undefined>;
   /** The definition that `dkc deploy manifests` prints for this server, and the installed one. */
-  nodeConfigs: { ours: KubeObject; theirs: Seen<KubeObject | undefined> };
-  rollouts: { ours: KubeObject; theirs: Seen<KubeObject | undefined> };
+  nodeConfigs: { expected: KubeObject; actual: Seen<KubeObject | undefined> };
+  rollouts: { expected: KubeObject; actual: Seen<KubeObject | undefined> };
   /** Nodes with an assignment in their own spec, although the server serves NodeConfigs or drops the field. */
   byNodeSpec: Seen<readonly string[]>;
 }
@@ -29,7 +29,7 @@ export const definitionChecks: readonly Check<DefinitionFacts>[] = [
     wants: 'the CustomResourceDefinition of NodeConfig exists, is established, and matches this version of dkc',
     decide: ({ nodeConfigs, server }) => {
       const verdict = definition(nodeConfigs, server);
-      return the(nodeConfigs.theirs) === undefined && server.hasConfigSource
+      return the(nodeConfigs.actual) === undefined && server.hasConfigSource
         ? warning(`${verdict.detail}: configurations can only be assigned in Node.spec.configSource`, installCommand(server.version))
         : verdict;
     },
@@ -60,23 +60,23 @@ function namespace({ namespace, server }: DefinitionFacts): Verdict {
   return ok(SYSTEM_NAMESPACE);
 }
 
-function definition({ ours, theirs }: DefinitionFacts['rollouts'], server: ServerFacts): Verdict {
-  const found = the(theirs);
+function definition({ expected, actual }: DefinitionFacts['rollouts'], server: ServerFacts): Verdict {
+  const found = the(actual);
   const install = installCommand(server.version);
-  const name = ours.metadata.name ?? '';
+  const name = expected.metadata.name ?? '';
   if (found === undefined) return failed(`there is no CustomResourceDefinition ${name}`, install);
   const conditions = new Map(listOf(member(found, 'status'), 'conditions').map((one) => [one['type'], one]));
   if (found.metadata.deletionTimestamp !== undefined || conditions.get('Terminating')?.['status'] === 'True')
     return failed(`${name} is being deleted, with all objects of its kind`, `wait until it is gone, then ${install}`);
   if (conditions.get('Established')?.['status'] !== 'True') {
-    const said = conditions.get('NamesAccepted')?.['message'];
-    const why = typeof said === 'string' ? said : 'the API server has not reported why';
+    const reported = conditions.get('NamesAccepted')?.['message'];
+    const why = typeof reported === 'string' ? reported : 'the API server has not reported why';
     return failed(
       `${name} is not established: ${why}`,
       `kubectl describe crd ${name}; another CustomResourceDefinition may use one of its names`,
     );
   }
-  const [own] = versionsOf(ours);
+  const [own] = versionsOf(expected);
   const served = versionsOf(found).find((one) => one['name'] === own?.['name']);
   if (served?.['served'] !== true)
     return failed(
@@ -131,9 +131,9 @@ function listOf(of: unknown, name: string): Readonly<Record<string, unknown>>[] 
 
 /** Differences of two values, as dotted paths. */
 interface Difference {
-  /** Paths that only `ours` has. */
+  /** Paths that only `expected` has. */
   lacks: string[];
-  /** Paths that only `theirs` has. */
+  /** Paths that only `actual` has. */
   adds: string[];
 }
 
@@ -141,24 +141,24 @@ interface Difference {
 const MAX_PATHS = 200;
 
 /** @param ignored - members that are not compared, at any level */
-export function differenceOf(ours: unknown, theirs: unknown, ignored: ReadonlySet<string> = new Set()): Difference {
+export function differenceOf(expected: unknown, actual: unknown, ignored: ReadonlySet<string> = new Set()): Difference {
   const found: Difference = { lacks: [], adds: [] };
-  compare(ours, theirs, '', found, ignored);
+  compare(expected, actual, '', found, ignored);
   return { lacks: found.lacks.slice(0, MAX_PATHS), adds: found.adds.slice(0, MAX_PATHS) };
 }
 
-function compare(ours: unknown, theirs: unknown, path: string, found: Difference, ignored: ReadonlySet<string>): void {
-  if (!isJsonObject(ours) || !isJsonObject(theirs)) {
-    if (textOf(ours) !== textOf(theirs)) found.lacks.push(path);
+function compare(expected: unknown, actual: unknown, path: string, found: Difference, ignored: ReadonlySet<string>): void {
+  if (!isJsonObject(expected) || !isJsonObject(actual)) {
+    if (textOf(expected) !== textOf(actual)) found.lacks.push(path);
     return;
   }
   const at = (key: string): string => (path === '' ? key : `${path}.${key}`);
-  for (const [key, value] of Object.entries(ours)) {
+  for (const [key, value] of Object.entries(expected)) {
     if (ignored.has(key)) continue;
-    if (Object.hasOwn(theirs, key)) compare(value, theirs[key], at(key), found, ignored);
+    if (Object.hasOwn(actual, key)) compare(value, actual[key], at(key), found, ignored);
     else found.lacks.push(at(key));
   }
-  for (const key of Object.keys(theirs)) if (!Object.hasOwn(ours, key) && !ignored.has(key)) found.adds.push(at(key));
+  for (const key of Object.keys(actual)) if (!Object.hasOwn(expected, key) && !ignored.has(key)) found.adds.push(at(key));
 }
 
 /** Canonical text of a value: independent of the order of members and of lists of strings. */

@@ -8,8 +8,8 @@ import type { KubeObject } from '../../../kube/api/object.ts';
 
 /** A manifest of dkc, and the object of this name in the cluster. */
 export interface Pair {
-  ours: KubeObject;
-  theirs: Seen<KubeObject | undefined>;
+  expected: KubeObject;
+  actual: Seen<KubeObject | undefined>;
 }
 
 export interface RoleFacts {
@@ -37,11 +37,12 @@ export const roleChecks: readonly Check<RoleFacts>[] = [
 ];
 
 function agentRoles({ agents, byName, nodes }: RoleFacts): Verdict {
-  const missing = agents.filter(({ theirs }) => the(theirs) === undefined);
+  const missing = agents.filter(({ actual }) => the(actual) === undefined);
   const bound =
-    missing.length < agents.length && agents.some(({ ours, theirs }) => ours.kind === 'ClusterRoleBinding' && the(theirs) !== undefined);
+    missing.length < agents.length &&
+    agents.some(({ expected, actual }) => expected.kind === 'ClusterRoleBinding' && the(actual) !== undefined);
   if (bound) {
-    const [weak] = missing.length > 0 ? missing.map(({ ours }) => `there is no ${nameOf(ours)}`) : agents.flatMap(weakness);
+    const [weak] = missing.length > 0 ? missing.map(({ expected }) => `there is no ${nameOf(expected)}`) : agents.flatMap(weakness);
     return weak === undefined ? ok(`all nodes, through the group ${NODE_GROUP}`) : failed(weak, DEPLOY);
   }
   const named = new Set(the(byName).map((name) => name.slice(NODE_ROLE.length)));
@@ -56,25 +57,27 @@ function agentRoles({ agents, byName, nodes }: RoleFacts): Verdict {
 }
 
 function otherRoles({ people }: RoleFacts): Verdict {
-  const missing = people.filter(({ theirs }) => the(theirs) === undefined).map(({ ours }) => nameOf(ours));
+  const missing = people.filter(({ actual }) => the(actual) === undefined).map(({ expected }) => nameOf(expected));
   if (missing.length > 0) return failed(`there is no ${someOf(missing)}`, DEPLOY);
   const weak = people.flatMap(weakness);
   return weak.length === 0 ? ok(`${people.length} roles`) : failed(someOf(weak, 3), DEPLOY);
 }
 
 /** Rules or subjects that the role or binding in the cluster lacks. */
-function weakness({ ours, theirs }: Pair): string[] {
-  const found = the(theirs);
+function weakness({ expected, actual }: Pair): string[] {
+  const found = the(actual);
   if (found === undefined) return [];
-  if (ours['rules'] === undefined) {
-    const { lacks } = differenceOf({ roleRef: ours['roleRef'] }, { roleRef: found['roleRef'] });
+  if (expected['rules'] === undefined) {
+    const { lacks } = differenceOf({ roleRef: expected['roleRef'] }, { roleRef: found['roleRef'] });
     const subjects = new Set(listOf(found['subjects']).map(subjectText));
-    const lost = listOf(ours['subjects']).map(subjectText).filter((one) => !subjects.has(one)); // prettier-ignore
-    return lacks.length > 0 ? [`${nameOf(ours)} binds a different role`] : lost.map((one) => `${nameOf(ours)} does not bind ${one}`);
+    const lost = listOf(expected['subjects']).map(subjectText).filter((one) => !subjects.has(one)); // prettier-ignore
+    return lacks.length > 0
+      ? [`${nameOf(expected)} binds a different role`]
+      : lost.map((one) => `${nameOf(expected)} does not bind ${one}`);
   }
   const theirRules = listOf(found['rules']);
-  const lost = permissionsOf(ours['rules'] as readonly Rule[]).filter((wish) => !theirRules.some((rule) => grants(rule, wish)));
-  return lost.length === 0 ? [] : [`${nameOf(ours)} does not grant ${someOf(lost.map(({ verb, resource }) => `${verb} ${resource}`), 3)}`]; // prettier-ignore
+  const lost = permissionsOf(expected['rules'] as readonly Rule[]).filter((wish) => !theirRules.some((rule) => grants(rule, wish)));
+  return lost.length === 0 ? [] : [`${nameOf(expected)} does not grant ${someOf(lost.map(({ verb, resource }) => `${verb} ${resource}`), 3)}`]; // prettier-ignore
 }
 
 const subjectText = (one: Readonly<Record<string, unknown>>): string => [one['kind'], one['namespace'], one['name']].filter((part) => typeof part === 'string').join(' '); // prettier-ignore
@@ -101,7 +104,9 @@ function grants(rule: Readonly<Record<string, unknown>>, { group, resource, verb
 }
 
 function admission({ admission, agents }: RoleFacts): Verdict {
-  const isForAll = agents.some(({ ours, theirs }) => ours.kind === 'ClusterRoleBinding' && 'seen' in theirs && theirs.seen !== undefined);
+  const isForAll = agents.some(
+    ({ expected, actual }) => expected.kind === 'ClusterRoleBinding' && 'seen' in actual && actual.seen !== undefined,
+  );
   if (admission.length === 0)
     return isForAll
       ? warning(
@@ -109,17 +114,17 @@ function admission({ admission, agents }: RoleFacts): Verdict {
           'give each node its rights by name: dkc deploy manifests --only=rbac --nodes=A,B; docs/operations.md, "Rights"',
         )
       : skipped('API servers before 1.30 have no admission policies');
-  const missing = admission.filter(({ theirs }) => the(theirs) === undefined).map(({ ours }) => nameOf(ours));
+  const missing = admission.filter(({ actual }) => the(actual) === undefined).map(({ expected }) => nameOf(expected));
   if (missing.length > 0)
     return (isForAll ? failed : warning)(
       `there is no ${missing.join(' and no ')}: a node can write the status of other nodes' NodeConfigs`,
       DEPLOY,
     );
   const changed = admission
-    .filter(({ ours, theirs }) => differenceOf(ours['spec'], the(theirs)?.['spec']).lacks.length > 0)
-    .map(({ ours }) => nameOf(ours));
+    .filter(({ expected, actual }) => differenceOf(expected['spec'], the(actual)?.['spec']).lacks.length > 0)
+    .map(({ expected }) => nameOf(expected));
   if (changed.length > 0) return warning(`${someOf(changed)} differs from that of this version of dkc`, DEPLOY);
-  return ok(admission.map(({ ours }) => nameOf(ours)).join(', '));
+  return ok(admission.map(({ expected }) => nameOf(expected)).join(', '));
 }
 
 function callerRights({ missing }: RoleFacts): Verdict {

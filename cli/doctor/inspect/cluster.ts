@@ -88,13 +88,15 @@ export class ClusterInspector {
   }
 
   /** Each manifest of these kinds, with the object of this name in the cluster. */
-  async pairs(ours: readonly KubeObject[], resources: readonly Resource[], signal: AbortSignal): Promise<Pair[]> {
+  async pairs(expected: readonly KubeObject[], resources: readonly Resource[], signal: AbortSignal): Promise<Pair[]> {
     const byKind = new Map(resources.map((resource) => [resource.kind, resource]));
     return Promise.all(
-      ours.flatMap((manifest) => {
+      expected.flatMap((manifest) => {
         const resource = byKind.get(manifest.kind ?? '');
         const { name = '', namespace } = manifest.metadata;
-        return resource === undefined ? [] : [this.find(resource, name, namespace, signal).then((theirs) => ({ ours: manifest, theirs }))];
+        return resource === undefined
+          ? []
+          : [this.find(resource, name, namespace, signal).then((actual) => ({ expected: manifest, actual }))];
       }),
     );
   }
@@ -114,10 +116,10 @@ const flows = [resource(FLOW, 'flowschemas', 'FlowSchema'), resource(FLOW, 'prio
 const deployments = resource('apps', 'deployments', 'Deployment', true);
 
 export async function inspectDefinitions(inspector: ClusterInspector, signal: AbortSignal): Promise<DefinitionFacts> {
-  const ours = inspector.manifests().filter(({ kind }) => kind === 'CustomResourceDefinition');
+  const expected = inspector.manifests().filter(({ kind }) => kind === 'CustomResourceDefinition');
   const pairOf = async (name: string): Promise<Pair> => {
-    const own = ours.find(({ metadata }) => metadata.name === name) ?? { metadata: { name } };
-    return { ours: own, theirs: await inspector.find(definitions, name, undefined, signal) };
+    const own = expected.find(({ metadata }) => metadata.name === name) ?? { metadata: { name } };
+    return { expected: own, actual: await inspector.find(definitions, name, undefined, signal) };
   };
   const nameOf = ({ resource: plural, group }: Resource): string => `${plural}.${group}`;
   return {
@@ -130,20 +132,20 @@ export async function inspectDefinitions(inspector: ClusterInspector, signal: Ab
 }
 
 export async function inspectRoles(inspector: ClusterInspector, signal: AbortSignal): Promise<RoleFacts> {
-  const ours = inspector.manifests();
+  const expected = inspector.manifests();
   const isOfAgents = ({ metadata }: KubeObject): boolean => metadata.name === 'dkc-agent';
   const rbac = [clusterRoles, roles, clusterRoleBindings, roleBindings];
   const named: string[] = [];
   return {
-    agents: await inspector.pairs(ours.filter(isOfAgents), rbac, signal),
+    agents: await inspector.pairs(expected.filter(isOfAgents), rbac, signal),
     byName: await seen(async () => {
       const add = ({ metadata: { name = '' } }: KubeObject): void => void (name.startsWith(NODE_ROLE) && !name.endsWith(':pods') && named.push(name));
       await listPages(inspector.client, clusterRoleBindings, {}, add, signal);
       return named;
     }),
     nodes: await seen(async () => the(await inspector.nodes()).map(({ node }) => node)),
-    people: await inspector.pairs(ours.filter((one) => !isOfAgents(one)), [clusterRoles, roles], signal),
-    admission: await inspector.pairs(ours, policies, signal),
+    people: await inspector.pairs(expected.filter((one) => !isOfAgents(one)), [clusterRoles, roles], signal),
+    admission: await inspector.pairs(expected, policies, signal),
     missing: await seen(() => missingRights(inspector.client, callerRights(), signal)),
   }; // prettier-ignore
 }

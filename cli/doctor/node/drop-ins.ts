@@ -20,7 +20,7 @@ export interface DropInFacts {
 
 export const DROP_IN = '20-dkc.conf';
 /** Environment file that the agent writes for a kubelet whose disk is read-only or full. */
-const OURS = '/run/dkc/kubelet.env';
+const OWN_DROP_IN = '/run/dkc/kubelet.env';
 const VARIABLE = 'KUBELET_CONFIG_ARGS';
 
 export const dropInChecks: readonly Check<DropInFacts>[] = [
@@ -83,7 +83,7 @@ function overrides(text: string, { effectiveConfig }: Pick<DropInFacts, 'effecti
 
 function environmentFiles({ environmentFiles, isLoaded, kubeletUnit }: DropInFacts): Verdict {
   if (!the(isLoaded)) return skipped(`there is no ${kubeletUnit}`);
-  const all = the(environmentFiles).filter(({ path }) => path !== OURS);
+  const all = the(environmentFiles).filter(({ path }) => path !== OWN_DROP_IN);
   const bad = all.flatMap(({ path, text }) =>
     Object.entries(parseEnvironmentFile(text))
       .filter(([name, value]) => name === VARIABLE || /(^|\s)--config[= ]/.test(value))

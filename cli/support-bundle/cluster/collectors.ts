@@ -94,13 +94,13 @@ interface ClusterQuery {
 
 /** The collectors for a cluster. Each has a separate client, so that a hanging request blocks no other collector. */
 export function clusterCollectors(context: Context, { connect, namespace }: ClusterQuery, known: KnownValues): Collector[] {
-  const asking = (name: string, what: string, ask: (client: Client, signal: AbortSignal) => Promise<Found[]>): Collector => ({
+  const requesting = (name: string, what: string, request: (client: Client, signal: AbortSignal) => Promise<Found[]>): Collector => ({
     name,
     what,
     collect: async (signal) => {
       const client = await context.connect(connect);
       try {
-        return await ask(client, signal);
+        return await request(client, signal);
       } finally {
         await client.close();
       }
@@ -112,7 +112,7 @@ export function clusterCollectors(context: Context, { connect, namespace }: Clus
     resource: Resource,
     of: { namespace?: string } = {},
     shown: (object: KubeObject) => unknown = redactObject,
-  ): Collector => asking(path, `${path}: ${what}`, async (client, signal) => [await listOf(client, resource, of, shown, path, signal)]);
+  ): Collector => requesting(path, `${path}: ${what}`, async (client, signal) => [await listOf(client, resource, of, shown, path, signal)]);
   const { kubeconfig, context: named, as, asUid, asGroups = [], requestTimeoutMs: ms } = connect;
   const timeout = ms === undefined ? undefined : ms === Infinity ? '0' : `${ms}ms`;
   const given: [string, string | undefined][] = [['kubeconfig', kubeconfig], ['context', named], ['as', as], ['as-uid', asUid], ['request-timeout', timeout], ...asGroups.map((group): [string, string] => ['as-group', group])]; // prettier-ignore
@@ -123,7 +123,7 @@ export function clusterCollectors(context: Context, { connect, namespace }: Clus
     return { name: `dkc ${argv.join(' ')}`, what: `${path}: output of dkc ${argv.join(' ')}`, collect };
   };
   return [
-    asking('version', 'cluster/version.json: versions of dkc and of the API server', async (client, signal) => [
+    requesting('version', 'cluster/version.json: versions of dkc and of the API server', async (client, signal) => [
       {
         path: 'cluster/version.json',
         text: jsonText({ dkc: context.build, server: redactObject(await client.raw('GET', '/version', { signal })) }),
@@ -131,11 +131,11 @@ export function clusterCollectors(context: Context, { connect, namespace }: Clus
     ]),
     own('nodes'),
     ...(hasCommand('doctor') ? [own('doctor', '--cluster')] : []),
-    asking('definitions', 'cluster/definitions.json: state of the CRDs', (client, signal) => definitionsOf(client, signal)),
+    requesting('definitions', 'cluster/definitions.json: state of the CRDs', (client, signal) => definitionsOf(client, signal)),
     listing('cluster/rollouts.json', 'NodeConfigRollouts', rollouts),
     listing('cluster/nodeconfigs.json', 'NodeConfigs', nodeConfigs),
     listing('cluster/nodes.json', 'versions and conditions of nodes, and their configuration', nodes, {}, shownNode),
-    asking('events', 'cluster/events.json: events of nodes, NodeConfigs and rollouts', async (client, signal) => [
+    requesting('events', 'cluster/events.json: events of nodes, NodeConfigs and rollouts', async (client, signal) => [
       await listOf(
         client,
         coreEvents,
@@ -147,7 +147,7 @@ export function clusterCollectors(context: Context, { connect, namespace }: Clus
     ]),
     listing('cluster/deployments.json', `Deployments in ${namespace}`, deployments, { namespace }),
     listing('cluster/pods.json', `pods in ${namespace}`, pods, { namespace }),
-    asking(
+    requesting(
       'controller metrics',
       `cluster/metrics/: metrics of the controllers' pods in ${namespace}, through the API server`,
       (client, signal) => metricsOf(client, namespace, signal),

@@ -152,7 +152,7 @@ export class Kinds {
     const key = `${apiVersion} ${kind}`;
     const known = this.#found.get(key);
     if (known !== undefined) return known;
-    const resource = resourceIn(await this.#ask(client, apiVersion, signal), apiVersion, kind);
+    const resource = resourceIn(await this.#readResources(client, apiVersion, signal), apiVersion, kind);
     if (resource === undefined) return undefined;
     if (this.#found.size >= MAX_KINDS) this.#found.clear();
     this.#found.set(key, resource);
@@ -164,7 +164,7 @@ export class Kinds {
     this.#found.delete(`${apiVersion} ${kind}`);
   }
 
-  async #ask(client: Pick<Client, 'raw'>, apiVersion: string, signal: AbortSignal): Promise<unknown> {
+  async #readResources(client: Pick<Client, 'raw'>, apiVersion: string, signal: AbortSignal): Promise<unknown> {
     const path = apiVersion.split('/').map(encodeURIComponent).join('/');
     try {
       return await client.raw('GET', apiVersion.includes('/') ? `/apis/${path}` : `/api/${path}`, { signal });

@@ -113,8 +113,8 @@ export function serverFor(url: string, servers: readonly PrometheusServer[]): Pr
 }
 
 /** Scheme, host and port are the same, and the path goes on where the other ends: `https://a/x` is not below `https://a/xy`, and no server is below `https://a.b` but itself. */
-function isBelow(asked: URL, base: URL | null): boolean {
-  if (base === null || asked.origin !== base.origin) return false;
+function isBelow(url: URL, base: URL | null): boolean {
+  if (base === null || url.origin !== base.origin) return false;
   const path = base.pathname.replace(/\/+$/, '');
-  return asked.pathname === path || asked.pathname.startsWith(`${path}/`);
+  return url.pathname === path || url.pathname.startsWith(`${path}/`);
 }

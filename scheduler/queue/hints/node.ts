@@ -1,7 +1,7 @@
 import type { NodeSelector, Taint } from 'kubernetes-types/core/v1.js';
 import { firstUntolerated, refusingEffects } from '../../../kube/api/placement.ts';
 import { nodeAffinity as rejectionForAffinity } from '../../plugins/node-affinity.ts';
-import { type PodInfo, type Requests, whole } from '../../pod/pod-info.ts';
+import { type PodInfo, type Requests, wholeAmount } from '../../pod/pod-info.ts';
 import type { ClusterEvent, Node } from '../../types.ts';
 import type { Hint } from '../contract.ts';
 import { amountOf, portsConflict } from '../../../kube/api/pod-requests.ts';
@@ -134,7 +134,7 @@ function requested(requests: Requests): ReadonlyMap<string, number> {
 function has(node: Readonly<Node>, resource: string): number {
   let all = allocatable.get(node);
   if (all === undefined) {
-    all = new Map(Object.entries(node.status?.allocatable ?? {}).map(([name, text]) => [name, whole(amountOf(name, text))]));
+    all = new Map(Object.entries(node.status?.allocatable ?? {}).map(([name, text]) => [name, wholeAmount(amountOf(name, text))]));
     allocatable.set(node, all);
   }
   return all.get(resource) ?? 0;

@@ -1,6 +1,6 @@
 import ingredients from '../../../fixtures/config-ingredients.json' with { type: 'json' };
 import type { Random } from '../../../base/random.ts';
-import { fields, knows } from '../../../agent/config/fields/fields.ts';
+import { fields, isKnownTo } from '../../../agent/config/fields/fields.ts';
 import type { Field } from '../../../agent/config/fields/field.ts';
 import { gatesOf } from '../../../agent/config/gates/gates.ts';
 import { NEWEST_MINOR, OLDEST_MINOR } from '../../../agent/config/version.ts';
@@ -40,7 +40,7 @@ class Texts {
     this.#random = random;
     this.#minor = minor;
     // What the machine's cgroups decide is left to the header.
-    this.#known = fields.filter((field) => knows(minor, field) && field.name !== 'failCgroupV1');
+    this.#known = fields.filter((field) => isKnownTo(minor, field) && field.name !== 'failCgroupV1');
     this.#gates = [...gatesOf(minor).keys()];
     this.#header = headerOf(minor);
     const [, , ...more] = this.#header.split(/^/m);

@@ -160,7 +160,7 @@ export class PlayedFleet {
 
   #put(name: string, where: Where): void {
     this.#where.set(name, where);
-    const isOurs = this.#order.includes(name);
+    const isOwnScheduler = this.#order.includes(name);
     const to = (revision: string) => ({ namespace: NAMESPACE, name: revision, kubeletConfigKey: KEY });
     const source = (revision: string) => ({ configMap: { ...to(revision), uid: `uid-${revision}`, resourceVersion: '4711' } });
     const of = `${NAMESPACE}/${REVISION}:${KEY}`;
@@ -168,12 +168,12 @@ export class PlayedFleet {
       waiting: undefined,
       assigned: ['RolloutAssigned', `rollout web assigns ${of}`],
       trial: ['KubeletConfigChanged', `Kubelet restarting to use ${of}`],
-      settled: isOurs ? ['KubeletConfigTrusted', `Trusted ${of}: healthy for 10m`] : undefined,
+      settled: isOwnScheduler ? ['KubeletConfigTrusted', `Trusted ${of}: healthy for 10m`] : undefined,
       refused: ['KubeletConfigRefused', `Refused ${of}: kubeReserved: no such cgroup [fatal]`],
       condemned: ['KubeletConfigCondemned', `Condemned ${of}: kubelet exited 3 times during its trial`],
     };
     if (events[where] !== undefined) this.#happened(name, ...events[where]);
-    const [old, next] = isOurs ? [PREVIOUS, REVISION] : [GPU, GPU];
+    const [old, next] = isOwnScheduler ? [PREVIOUS, REVISION] : [GPU, GPU];
     /** The new one as soon as it is there. */
     const at = (...of: Where[]) => source(of.includes(where) ? next : old);
     const status = {

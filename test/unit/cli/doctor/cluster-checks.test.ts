@@ -12,8 +12,8 @@ import { manifests } from '../../../../deploy/manifests.ts';
 import type { KubeObject } from '../../../../kube/api/object.ts';
 
 test('two values differ in what one has and the other has not, by path', () => {
-  const ours = { a: { b: 1, list: ['x', 'y'] }, c: { description: 'old', type: 'string' } };
-  assert.deepEqual(differenceOf(ours, { a: { b: 2, list: ['x'] }, d: 1 }), { lacks: ['a.b', 'a.list', 'c'], adds: ['d'] });
+  const expected = { a: { b: 1, list: ['x', 'y'] }, c: { description: 'old', type: 'string' } };
+  assert.deepEqual(differenceOf(expected, { a: { b: 2, list: ['x'] }, d: 1 }), { lacks: ['a.b', 'a.list', 'c'], adds: ['d'] });
   assert.deepEqual(differenceOf({ a: [{ x: 1, y: 2 }] }, { a: [{ y: 2, x: 1 }] }), { lacks: [], adds: [] });
 });
 
@@ -21,8 +21,8 @@ const there = (object: KubeObject, over: object = {}) => known({ ...object, stat
 const [nodeConfig, rollout] = [nodeConfigDefinition({ cel: true }), rolloutDefinition({ cel: true })];
 const server = { version: 'v1.36.3', servesNodeConfigs: true, hasConfigSource: false };
 const old = { version: 'v1.20.2', servesNodeConfigs: false, hasConfigSource: true };
-const definitions: DefinitionFacts = { server, namespace: known({ metadata: {} }), nodeConfigs: { ours: nodeConfig, theirs: there(nodeConfig) }, rollouts: { ours: rollout, theirs: there(rollout) }, byNodeSpec: known([]) }; // prettier-ignore
-const of = (theirs: DefinitionFacts['rollouts']['theirs']): Partial<DefinitionFacts> => ({ rollouts: { ours: rollout, theirs } });
+const definitions: DefinitionFacts = { server, namespace: known({ metadata: {} }), nodeConfigs: { expected: nodeConfig, actual: there(nodeConfig) }, rollouts: { expected: rollout, actual: there(rollout) }, byNodeSpec: known([]) }; // prettier-ignore
+const of = (actual: DefinitionFacts['rollouts']['actual']): Partial<DefinitionFacts> => ({ rollouts: { expected: rollout, actual } });
 const gone = { deletionTimestamp: '2026-01-01T00:00:00Z' };
 const versions = (edit: (version: Record<string, unknown>) => object) => {
   const spec = rollout['spec'] as { versions: Record<string, unknown>[] };
@@ -33,8 +33,8 @@ check(definitionChecks, definitions, [
   { check: 'server-version', where: 'it is newer', facts: { server: { ...server, version: 'v1.38.0' } }, is: 'warning', says: 'newer', todo: 'upgrade dkc' },
   { check: 'namespace', where: 'it is not', facts: { namespace: known(undefined) }, is: 'failed', says: 'no namespace dkc-system', todo: 'dkc deploy manifests | kubectl apply -f -' },
   { check: 'namespace', where: 'it goes', facts: { namespace: known({ metadata: gone }) }, is: 'failed', says: 'being deleted', todo: 'wait until it is gone' },
-  { check: 'crd-nodeconfigs', where: 'it has the patterns for older servers', facts: { nodeConfigs: { ours: nodeConfig, theirs: there(nodeConfigDefinition({ cel: false })) } }, is: 'failed', says: 'spec.configMap.namespace.x-kubernetes-validations', todo: 'with the newest version of dkc' },
-  { check: 'crd-nodeconfigs', where: 'it is missing, and the Node can assign', facts: { server: old, nodeConfigs: { ours: nodeConfig, theirs: known(undefined) } }, is: 'warning', says: 'can only be assigned in Node.spec.configSource', todo: 'dkc deploy manifests --kubernetes-version=1.20 |' },
+  { check: 'crd-nodeconfigs', where: 'it has the patterns for older servers', facts: { nodeConfigs: { expected: nodeConfig, actual: there(nodeConfigDefinition({ cel: false })) } }, is: 'failed', says: 'spec.configMap.namespace.x-kubernetes-validations', todo: 'with the newest version of dkc' },
+  { check: 'crd-nodeconfigs', where: 'it is missing, and the Node can assign', facts: { server: old, nodeConfigs: { expected: nodeConfig, actual: known(undefined) } }, is: 'warning', says: 'can only be assigned in Node.spec.configSource', todo: 'dkc deploy manifests --kubernetes-version=1.20 |' },
   { check: 'crd-rollouts', where: 'it is missing', facts: of(known(undefined)), is: 'failed', says: 'there is no CustomResourceDefinition nodeconfigrollouts.dkc.dev', todo: 'dkc deploy manifests | kubectl apply -f -' },
   { check: 'crd-rollouts', where: 'it goes', facts: of(there(rollout, { metadata: { name: 'x', ...gone } })), is: 'failed', says: 'being deleted', todo: 'wait until it is gone' },
   { check: 'crd-rollouts', where: 'its name is taken', facts: of(there(rollout, { status: { conditions: [{ type: 'NamesAccepted', status: 'False', message: 'ncr is in use' }] } })), is: 'failed', says: 'not established: ncr is in use', todo: 'kubectl describe crd' },
@@ -45,14 +45,14 @@ check(definitionChecks, definitions, [
   { check: 'assigned-by', where: 'a node is left behind', facts: { byNodeSpec: known(['node-a']) }, is: 'warning', says: '1 node is assigned by Node.spec.configSource: node-a', todo: 'move them before the API server is upgraded' },
 ] satisfies (Row & { facts: Partial<DefinitionFacts> })[]); // prettier-ignore
 
-const ours = manifests({ release: 36, credentials: 'kubelet', nodes: [], listsPods: false });
-const pairs = (kinds: RegExp, names: RegExp, theirs: (object: KubeObject) => KubeObject | undefined = (object) => object): Pair[] =>
-  ours
+const expected = manifests({ release: 36, credentials: 'kubelet', nodes: [], listsPods: false });
+const pairs = (kinds: RegExp, names: RegExp, actual: (object: KubeObject) => KubeObject | undefined = (object) => object): Pair[] =>
+  expected
     .filter(({ kind, metadata }) => kinds.test(kind ?? '') && names.test(metadata.name ?? ''))
-    .map((object) => ({ ours: object, theirs: known(theirs(object)) }));
-const agents = (theirs?: (object: KubeObject) => KubeObject | undefined) => pairs(/Role/, /^dkc-agent$/, theirs);
-const people = (theirs?: (object: KubeObject) => KubeObject | undefined) => pairs(/Role$/, /^dkc-(?!agent)/, theirs);
-const policies = (theirs?: (object: KubeObject) => KubeObject | undefined) => pairs(/Policy/, /./, theirs);
+    .map((object) => ({ expected: object, actual: known(actual(object)) }));
+const agents = (actual?: (object: KubeObject) => KubeObject | undefined) => pairs(/Role/, /^dkc-agent$/, actual);
+const people = (actual?: (object: KubeObject) => KubeObject | undefined) => pairs(/Role$/, /^dkc-(?!agent)/, actual);
+const policies = (actual?: (object: KubeObject) => KubeObject | undefined) => pairs(/Policy/, /./, actual);
 const roles: RoleFacts = { agents: agents(), byName: known([]), nodes: known(['node-a', 'node-b']), people: people(), admission: policies(), missing: known([]) }; // prettier-ignore
 const none = () => undefined;
 const star = { apiGroups: ['*'], resources: ['*'], verbs: ['*'] };
@@ -92,7 +92,7 @@ const manager = (controllers: string): Partial<ControllerFacts> => ({
   controllersLease: held,
   managers: known([{ pod: 'kcm-a', controllers }]),
 });
-const flows = (theirs?: (object: KubeObject) => KubeObject | undefined): Partial<ControllerFacts> => ({ flowControl: known(manifests({ release: 36, credentials: 'kubelet', nodes: [], listsPods: false, image: 'x' }).filter(({ kind }) => kind === 'FlowSchema').map((object) => ({ ours: object, theirs: known(theirs ? theirs(object) : object) }))) }); // prettier-ignore
+const flows = (actual?: (object: KubeObject) => KubeObject | undefined): Partial<ControllerFacts> => ({ flowControl: known(manifests({ release: 36, credentials: 'kubelet', nodes: [], listsPods: false, image: 'x' }).filter(({ kind }) => kind === 'FlowSchema').map((object) => ({ expected: object, actual: known(actual ? actual(object) : object) }))) }); // prettier-ignore
 const controllers: ControllerFacts = { rolloutLease: held, controllersLease: noLease, setsLease: noLease, hasRollouts: known(true), managers: known([]), flowControl: known([]), now }; // prettier-ignore
 check(controllerChecks, controllers, [
   { check: 'rollout-controller', where: 'nobody renews the Lease', facts: { rolloutLease: stale }, is: 'failed', says: 'was renewed 31 s ago', todo: '--leader-elect-resource-name=dkc-rollout' },

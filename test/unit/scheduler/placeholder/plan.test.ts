@@ -6,12 +6,12 @@ import { exceeds, placeholderKey, placeholderOf, placeholderOldUid, type Placeho
 import { createReservations } from '../../../../scheduler/reservation/reservations.ts';
 import type { Pod } from '../../../../scheduler/types.ts';
 import type { PodBuilder } from '../builders.ts';
-import { config, deletion, isOurs, member, SECOND } from '../reservation/situations.ts';
+import { config, deletion, isOwnScheduler, member, SECOND } from '../reservation/situations.ts';
 import { SeenPlaceholders } from '../../../../scheduler/placeholder/hooks.ts';
 
 /** Of `web-N`, on n1. */
 function roomOf(gone: PodBuilder = member(), over: Partial<Reservation> = {}): Reservation {
-  const { reservation } = createReservations(config(), isOurs).podDeleted(deletion({ pod: gone }));
+  const { reservation } = createReservations(config(), isOwnScheduler).podDeleted(deletion({ pod: gone }));
   assert.ok(reservation !== undefined);
   return { ...reservation, ...over };
 }
@@ -49,7 +49,7 @@ const looks: { why: string; change: (pod: Pod) => void; is: string | undefined }
 ];
 for (const { why, change, is } of looks)
   test(`a pod ${why}: it is ${is === undefined ? 'not ' : ''}taken for one of ours`, () =>
-    assert.equal(placeholderOldUid(made(roomOf(), change), isOurs), is));
+    assert.equal(placeholderOldUid(made(roomOf(), change), isOwnScheduler), is));
 
 /*
  * Rooms are written ordinal:state, and pods that stand for rooms by the same ordinals: `?` when nobody knows whether it is there, `+` when it takes more than the room.
@@ -90,14 +90,14 @@ for (const { why, kept = '', given = '', placeholders = '', due = '', make = '',
 
 /** A room, and who is seen of the pods that stand for it. */
 function stage() {
-  const reservations = createReservations(config(), isOurs);
+  const reservations = createReservations(config(), isOwnScheduler);
   const counted: string[] = [];
   const state = {
     countPod: ({ uid }: PodInfo) => void counted.push(`+${uid}`),
     ignorePod: (uid: string) => void counted.push(`-${uid}`),
     placed: () => undefined,
   };
-  const seen = new SeenPlaceholders({ state, reservations, isOurs });
+  const seen = new SeenPlaceholders({ state, reservations, isOwnScheduler });
   const { reservation: room = assert.fail() } = reservations.podDeleted(deletion({ pod: member() }));
   return { reservations, seen, counted, room };
 }

@@ -5,7 +5,7 @@ import { podInfoOf } from '../../../../scheduler/pod/pod-info.ts';
 import { decide, type DecisionRules } from '../../../../scheduler/reservation/decide.ts';
 import { keeper } from '../as-kept.ts';
 import { node, pod } from '../builders.ts';
-import { agent, config, daemon, deletion, isOurs, member, web, withOwner } from './situations.ts';
+import { agent, config, daemon, deletion, isOwnScheduler, member, web, withOwner } from './situations.ts';
 
 interface Case {
   why: string;
@@ -105,8 +105,12 @@ const cases: Case[] = [
 for (const { why, facts, rules, is, says } of cases)
   test(`deciding on room when ${why}`, () => {
     const { enabled, reserveOn, ownerKinds, daemonSets } = config();
-    const decision = decide(facts, { enabled, reserveOn, ownerKinds, daemonSets, isOurs, ...rules });
+    const decision = decide(facts, { enabled, reserveOn, ownerKinds, daemonSets, isOwnScheduler, ...rules });
     assert.equal(decision.keep ? decision.purpose : decision.because, is, decision.why);
     assert.match(decision.why, says);
-    assert.deepEqual(decide(asKept(facts), { enabled, reserveOn, ownerKinds, daemonSets, isOurs, ...rules }), decision, 'from the caches');
+    assert.deepEqual(
+      decide(asKept(facts), { enabled, reserveOn, ownerKinds, daemonSets, isOwnScheduler, ...rules }),
+      decision,
+      'from the caches',
+    );
   });

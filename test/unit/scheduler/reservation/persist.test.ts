@@ -5,7 +5,7 @@ import { ReservationAnnotations } from '../../../../scheduler/reservation/on-set
 import { decodeReservations, encodeReservations, entryFor, RESERVATIONS_ANNOTATION, restoredFrom, type SavedReservation, type RestoreFacts } from '../../../../scheduler/reservation/persist.ts'; // prettier-ignore
 import type { StatefulSet } from '../../../../scheduler/types.ts';
 import { node } from '../builders.ts';
-import { info, isOurs, member, SECOND, T0, web } from './situations.ts';
+import { info, isOwnScheduler, member, SECOND, T0, web } from './situations.ts';
 
 const until = '2026-03-01T00:01:00.000Z';
 const entry = (name = 'web-2', over: object = {}): SavedReservation => ({ name, node: 'n1', uid: `uid-${name}`, until, ...over });
@@ -15,7 +15,7 @@ const facts = (set: StatefulSet, over: Partial<RestoreFacts> = {}): RestoreFacts
   isPlaced: () => false,
   node: (name) => node(name).build(),
   priority: undefined,
-  isOurs,
+  isOwnScheduler,
   longestMs: 600 * SECOND,
   now: T0,
   ...over,

@@ -9,10 +9,10 @@ import * as reporting from '../../../../scheduler/reservation/reporting.ts';
 import { createReservations } from '../../../../scheduler/reservation/reservations.ts';
 import type { ControllerRevision } from '../../../../scheduler/types.ts';
 import { node, pod, type PodBuilder } from '../builders.ts';
-import { agent, config, daemon, deletion, info, isOurs, member, SECOND, successor, T0, web, withOwner } from './situations.ts';
+import { agent, config, daemon, deletion, info, isOwnScheduler, member, SECOND, successor, T0, web, withOwner } from './situations.ts';
 
 function keeping(over: Parameters<typeof deletion>[0] = {}): { kept: Reservations; room: Reservation } {
-  const kept = createReservations(config({ daemonSets: true }), isOurs);
+  const kept = createReservations(config({ daemonSets: true }), isOwnScheduler);
   const { reservation, decision } = kept.podDeleted(deletion(over));
   assert.ok(reservation !== undefined, decision.why);
   return { kept, room: reservation };
@@ -193,7 +193,7 @@ test('kept room is listed with all that a person asks for, and no raw record', (
 });
 
 test('a time to live below a second is a second', () => {
-  const kept = createReservations(config({ ttlMs: 0 }), isOurs);
+  const kept = createReservations(config({ ttlMs: 0 }), isOwnScheduler);
   kept.podDeleted(deletion());
   assert.equal(kept.nextExpiry, T0 + 1_000);
 });

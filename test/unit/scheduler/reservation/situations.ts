@@ -11,7 +11,7 @@ export const T0 = Date.parse('2026-03-01T00:00:00Z');
 
 export const config = (over: Partial<ReservationConfig> = {}): ReservationConfig => ({ ...defaultSchedulerConfig.reservation, ...over });
 
-export const isOurs = (schedulerName: string): boolean => schedulerName === 'default-scheduler';
+export const isOwnScheduler = (schedulerName: string): boolean => schedulerName === 'default-scheduler';
 
 /** StatefulSet `default/web`: 3 replicas at revision `old`, on its way to `new`; its status has seen everything. */
 export function web(over: { spec?: object; status?: object; metadata?: object; schedulerName?: string } = {}): StatefulSet {
