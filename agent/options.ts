@@ -22,7 +22,7 @@ import type { Sync } from './sync/sync.ts';
 import type { KubeletWatch } from './trial/kubelet-watch.ts';
 import type { TrialWatch } from './trial/trial.ts';
 
-/** All options of `dkc agent run` (design 7), parsed, with absolute paths. Flags override /etc/dkc/agent.yaml, which overrides these defaults. */
+/** All options of `dkc agent run`, parsed, with absolute paths. Flags override /etc/dkc/agent.yaml, which overrides these defaults. */
 export interface AgentOptions {
   nodeName: string;
   /** Absent: boot and trial only, the agent sends no request to an API server. */

@@ -13,7 +13,7 @@ import type { Entry } from './commands.ts';
 /** Width of help text without a terminal. */
 const HELP_WIDTH = 100;
 
-/** Runs one command line. Never throws: @returns the exit code of design 7, with its one line on stderr where it is not 0. */
+/** Runs one command line. Never throws: @returns the exit code, with its one line on stderr where it is not 0. */
 export async function dispatch(entries: readonly Entry[], argv: readonly string[], world: Context): Promise<number> {
   const words = new Set(['COMMAND', 'help', ...entries.map(({ name }) => name.split(' ')[0] ?? '')]);
   const asTypedHere = (text: string): string => asTyped(world.program, words, text);

@@ -18,7 +18,7 @@ export const USAGE = 2;
 export const FAILED = 3;
 const INTERRUPTED = 130;
 
-/** Exit code of a thrown error: design 7. */
+/** Exit code of a thrown error. */
 export function exitCodeOf(error: unknown): 2 | 3 | 130 {
   if (error instanceof Interrupted) return INTERRUPTED;
   return error instanceof UsageError ? USAGE : FAILED;

@@ -1,4 +1,4 @@
-// Only cheap imports: `dkc agent run` must load neither yargs nor any other command (design 1).
+// Only cheap imports: `dkc agent run` must load neither yargs nor any other command, as it stays in memory on every node.
 import { describeError } from '../base/errors.ts';
 import { completesForKubectl, nodeProblem, outliveReaders } from './program.ts';
 

@@ -23,7 +23,7 @@ const SHORTEST = 8;
 const text = (ref: PayloadRef): string => `${ref.uid}/${ref.resourceVersion}`;
 
 /**
- * Finds a REF (design 7): a role, `UID/RV`, a unique prefix of that, or `[NAMESPACE/]NAME[:KEY][@RV]`, the newest without @RV. Checkpoints of one
+ * Finds a REF: a role, `UID/RV`, a unique prefix of that, or `[NAMESPACE/]NAME[:KEY][@RV]`, the newest without @RV. Checkpoints of one
  * ConfigMap share the UID, so a prefix of the UID followed by `/RV` is valid too, as {@link shortRefs} prints it.
  * @param known - checkpoints that records name, beside those in the store
  */

@@ -146,7 +146,7 @@ const driftSteps: Readonly<Record<DriftKind, (unit: string) => string>> = {
 };
 
 /**
- * What is wrong with this node, for the exit code of `dkc status` (design 7): a fallback, a refusal, damage, an inaccessible store, a missing or broken
+ * What is wrong with this node, for the exit code of `dkc status`: a fallback, a refusal, damage, an inaccessible store, a missing or broken
  * local config. undefined where there is none of these.
  */
 export function faultOf(facts: AdminFacts): string | undefined {

@@ -13,7 +13,7 @@ import type { Log } from '../../base/log.ts';
 export type Candidate =
   /** The record names the local config. */
   | { at: 'none' }
-  /** The record is missing or damaged, so its value is unknown (design Q5). */
+  /** The record is missing or damaged, so its value is unknown: it may have named a config. */
   | { at: 'unknown' }
   | {
       at: 'usable';
@@ -65,7 +65,7 @@ export interface BootPlan {
 }
 
 /**
- * The boot table of spec 5 with our Q5: assigned, else last-known-good, else local, and always a file that a kubelet can start on.
+ * Upstream's boot table, which goes on where upstream exits: assigned, else last-known-good, else local, and always a file that a kubelet can start on.
  *
  * | assigned                          | last-known-good | used            | error                                   |
  * | none                              | any             | local           | -                                       |
@@ -176,7 +176,7 @@ export interface BootOutcome {
   /** False where the record is missing or damaged: then `assigned` is null because it is unknown. */
   assignedKnown: boolean;
   lastKnownGood: MaybeSource;
-  /** A string of spec 7.2 or design 4; null when there is no error. */
+  /** One of `statusErrors`; null when there is no error. */
   error: string | null;
   /** What is wrong with the local config, for people; absent when it is usable. */
   localProblem?: string;

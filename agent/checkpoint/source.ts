@@ -1,4 +1,4 @@
-/** Which key of which ConfigMap, as an admin writes it (spec 2.2, spec form). */
+/** Which key of which ConfigMap, as an admin writes it: without uid and resourceVersion. */
 export interface SpecSource {
   namespace: string;
   name: string;
@@ -108,7 +108,7 @@ export interface ContentRef {
   contentSha256: string;
 }
 
-// Names from the API server become directory and file names on the node, and on clusters from 1.26 on no API server has checked them (spec 13):
+// Names from the API server become directory and file names on the node, and on clusters from 1.26 on no API server has checked them:
 // every name is checked here before it becomes part of a path.
 
 /** Longest name in a directory on Linux, in bytes. */
@@ -148,7 +148,7 @@ export function directoryNameProblem(what: 'UID' | 'ResourceVersion', value: str
   return undefined;
 }
 
-/** All problems of the fields of a source, as `FIELD: Required value: ...` or `FIELD: Invalid value: ...` (spec 2.2). */
+/** All problems of the fields of a source, as `FIELD: Required value: ...` or `FIELD: Invalid value: ...`, in the API server's words. */
 export function specSourceProblems(source: SpecSource): string[] {
   const problems: string[] = [];
   const { namespace, name, kubeletConfigKey } = source;

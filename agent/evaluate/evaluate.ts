@@ -47,7 +47,7 @@ export interface EvaluatedConfig {
 
 export interface NodeInputs {
   local: LocalConfig;
-  /** The effective file on disk: the policy compares with it where there is no local config (design Q5). */
+  /** The effective file on disk: the policy compares with it where there is no local config. */
   current: Uint8Array | undefined;
   kubelet: KubeletFacts;
   /** Drop-ins that the kubelet merges into its file; absent where it has no --config-dir. */

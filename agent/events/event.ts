@@ -18,7 +18,7 @@ export interface EventFacts {
   nanos: number;
 }
 
-/** Upstream's event of a change (spec 10). */
+/** Upstream's event of a change, member by member. */
 export function changedEvent(to: MaybeSource, facts: EventFacts): KubeObject {
   const message =
     to === null

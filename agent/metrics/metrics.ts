@@ -14,7 +14,7 @@ export interface Metrics {
   text: () => Promise<string>;
 }
 
-/** Upstream's label set (spec 12). */
+/** The labels of upstream's metrics. */
 const sourceLabels = ['node_config_source', 'node_config_uid', 'node_config_resource_version', 'node_config_kubelet_key'] as const;
 
 function labelsOf(source: MaybeSource): Record<(typeof sourceLabels)[number], string> {

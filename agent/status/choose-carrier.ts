@@ -122,7 +122,7 @@ function withoutNode({ nodeName, nodeConfig, serverVersion }: CarrierFacts, head
 
 const versionOf = ({ serverVersion }: CarrierFacts): string => (serverVersion === '' ? '' : ` (${serverVersion})`);
 
-/** Servers from this minor version on drop `spec.configSource` and `status.config` of Nodes that did not have them (spec 13). */
+/** Servers from this minor version on drop `spec.configSource` and `status.config` of Nodes that did not have them. */
 const DROPS_FROM = 26;
 
 /**

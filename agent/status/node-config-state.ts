@@ -17,7 +17,7 @@ export interface ConfigStatus {
   drift?: readonly Drift[];
 }
 
-/** Every string that can appear as `error` (spec 7.2, design 4). Sanitized on purpose: details go to log and journal. */
+/** Every string that can appear as `error`: upstream's, and `failedTrial` and `rolledBack`. Sanitized on purpose: details go to log and journal. */
 export const statusErrors = {
   load: 'failed to load config, see Kubelet log for details',
   validate: 'failed to validate config, see Kubelet log for details',

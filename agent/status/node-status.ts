@@ -5,7 +5,7 @@ import { fieldsOf, isJsonObject, jsonEqual } from '../../kube/api/json.ts';
 import type { KubeObject } from '../../kube/api/object.ts';
 import type { Wanted } from '../sync/plan.ts';
 
-/** Node.spec.configSource and Node.status.config, read and written (spec 2). Pure. */
+/** Node.spec.configSource and Node.status.config, read and written. Pure. */
 
 /** @param namespace - the only namespace this agent may read; '' allows any */
 export function wantedOf(configSource: unknown, namespace: string): Wanted {

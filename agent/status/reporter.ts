@@ -27,7 +27,7 @@ export interface ReporterDeps {
   onProblem: (problem: string | null) => void;
 }
 
-/** Writes the picture whenever it changed or the watch delivered the carrier's object, and retries until it is written (design Q6). */
+/** Writes the picture whenever it changed or the watch delivered the carrier's object, and retries until it is written. */
 export class Reporter {
   readonly #deps: ReporterDeps;
   readonly #due = new Trigger();
@@ -127,7 +127,7 @@ export interface CarrierHandlers {
   onKubeletVersion?(text: string): void;
 }
 
-/** `kept: false`: the server answered 200 and dropped the fields (spec 13). `noted`: the annotation was written, and no field. */
+/** `kept: false`: the server answered 200 and dropped the fields, as without the gate or from 1.26 on. `noted`: the annotation was written, and no field. */
 export type Reported = { sent: boolean; noted?: boolean; kept: boolean };
 
 /** The object that assigns a node's config and gets its status: upstream's Node fields, or a NodeConfig. */

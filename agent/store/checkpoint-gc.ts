@@ -15,7 +15,7 @@ export interface CheckpointGCDeps {
   configState: NodeConfigState;
 }
 
-/** Removes unneeded checkpoints (design Q1): after the start, after each save, and when assigned, active or last-known-good changes. */
+/** Removes unneeded checkpoints, which upstream never does: after the start, after each save, and when assigned, active or last-known-good changes. */
 export class CheckpointGC {
   readonly #deps: CheckpointGCDeps;
   readonly #due = new Trigger();

@@ -63,7 +63,7 @@ const MAX_SWEPT = 1_000;
 const upstreamPrefix = 'tmp_';
 
 /**
- * Removes temporary files that a crash left: ours wherever the agent writes, upstream's in `meta/`, `checkpoints/` and `checkpoints/UID/` (design Q4).
+ * Removes temporary files that a crash left: ours wherever the agent writes, upstream's in `meta/`, `checkpoints/` and `checkpoints/UID/`.
  * Never inside an RV directory: names there are keys of the ConfigMap, chosen by an admin.
  * @returns removed paths
  */

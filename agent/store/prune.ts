@@ -22,7 +22,7 @@ export interface PruneDecision {
   kept?: string;
 }
 
-/** Which checkpoints to remove (design Q1), in the order of `entries`. For the agent's garbage collection and for `dkc checkpoints prune`. */
+/** Which checkpoints to remove, in the order of `entries`. For the agent's garbage collection and for `dkc checkpoints prune`. */
 export function planPrune(facts: PruneFacts): PruneDecision[] {
   let others = 0;
   return facts.entries.map((entry) => {

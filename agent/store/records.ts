@@ -77,7 +77,7 @@ export function parseCondemned(bytes: Uint8Array): Parsed<readonly CondemnedReco
       if (by !== 'agent' && by !== 'admin') throw new Damage('by is neither agent nor admin');
       return {
         ...strings(from, ['uid', 'resourceVersion', 'kubeletConfigKey', 'contentSha256', 'reason', 'at']),
-        // Design section 4 does not list these members, so a record that a script wrote may lack them.
+        // A script may have written the record without these members.
         ...strings({ namespace: '', name: '', retry: '', ...from }, ['namespace', 'name', 'retry']),
         evidence: list(from['evidence'] ?? [], 'evidence').map((line) => string(line, 'evidence[]')),
         by,

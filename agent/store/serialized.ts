@@ -5,7 +5,7 @@ import type { MaybeSource, Source } from '../checkpoint/source.ts';
 export const apiVersion = 'kubelet.config.k8s.io/v1beta1';
 export const kind = 'SerializedNodeConfigSource';
 
-/** A meta file as upstream writes it, byte for byte; 0 bytes for the local config (spec 3). */
+/** A meta file as upstream writes it, byte for byte; 0 bytes for the local config. */
 export function serializeSource(source: MaybeSource): string {
   if (source === null) return '';
   const fields = fieldNames.map((field) => `    ${field}: ${yamlString(source[field])}\n`).join('');

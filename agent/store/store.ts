@@ -3,7 +3,7 @@ import type { Finding } from '../config/contract.ts';
 import { describeError, errorCode, PERMISSION_DENIED } from '../../base/errors.ts';
 
 /**
- * The value of a meta file. `missing` is not `none`: in a store that exists, a missing `assigned` means unknown (design Q5). A `damaged` file cannot be
+ * The value of a meta file. `missing` is not `none`: in a store that exists, a missing `assigned` means unknown. A `damaged` file cannot be
  * used; `setAside` makes it missing. `isUnread`: reading failed, so the file may be intact and stays in its place.
  */
 export type MetaRecord =
@@ -115,11 +115,11 @@ export interface Problem {
 export interface Store {
   /** Creates missing directories and records. @returns true where no store existed. @throws StoreError on a wrong file type, a full or read-only disk */
   initialize(): Promise<boolean>;
-  /** Removes temporary leftovers, ours and upstream's (design Q4). @returns removed paths */
+  /** Removes temporary leftovers, ours and upstream's. @returns removed paths */
   sweep(): Promise<string[]>;
 
   record(name: MetaName): Promise<MetaRecord>;
-  /** Equal content is never rewritten (design Q8). null writes 0 bytes. @throws StoreError when uid or resourceVersion is empty */
+  /** Equal content is not rewritten: upstream takes the file's time for that of the assignment. null writes 0 bytes. @throws StoreError when uid or resourceVersion is empty */
   setRecord(name: MetaName, source: MaybeSource): Promise<void>;
   /** Renames a damaged record (`assigned`, `last-known-good` or a file of the agent's own) to `NAME.damaged-TIME`, so that it is missing. */
   setAside(path: string): Promise<void>;

@@ -95,11 +95,11 @@ async function fetchedOf(seen: ConfigMapSeen, { namespace, name, kubeletConfigKe
   return { at: 'found', payload, content, ...comparedWith(state, payload, content) };
 }
 
-/** A checkpoint counts as saved when it is intact and equal to the ConfigMap on the API server; otherwise it is saved again (design Q2). */
+/** A checkpoint counts as saved when it is intact and equal to the ConfigMap on the API server; otherwise it is saved again: a crash may have torn it. */
 function comparedWith(state: CheckpointState, { annotations }: Payload, content: ContentRef): { saved: boolean; clashes?: true } {
   if (state.at !== 'intact') return { saved: false };
   const { manifest } = state.checkpoint;
-  // A checkpoint of upstream may have been torn or edited before this agent first read it (Q2): a difference is no sign of a restored etcd.
+  // A checkpoint of upstream may have been torn or edited before this agent first read it: a difference is no sign of a restored etcd.
   if (!sameContent(contentRef(manifest.files, content.kubeletConfigKey), content))
     return { saved: false, ...(manifest.adopted ? {} : { clashes: true }) };
   // Upstream's checkpoints do not store annotations, but boot needs them to evaluate the config.

@@ -23,7 +23,7 @@ export type Wanted =
   | { at: 'source'; spec: SpecSource }
   /** configSource is set, but has no source that this agent supports. */
   | { at: 'no-source' }
-  /** configSource breaks a rule of spec 2.2 that this API server did not check, or the Node does not exist. */
+  /** configSource breaks a rule of the API that this API server did not check, or the Node does not exist. */
   | { at: 'invalid'; problem: string }
   /** configSource names a namespace that this agent may not read. */
   | { at: 'forbidden'; problem: string };
@@ -135,7 +135,7 @@ function planWanted(facts: SyncFacts): SyncStep[] {
   }
 }
 
-/** Clears both records (design Q3); only a change of the effective file restarts the agent. */
+/** Clears both records, also where only last-known-good is set, which upstream leaves; only a change of the effective file restarts the agent. */
 function planReset(facts: SyncFacts): SyncStep[] {
   const { assigned, lastKnownGood, active } = facts;
   const steps: SyncStep[] = [];
@@ -245,7 +245,7 @@ function refuse(source: Source, content: ContentRef | null, { stage, findings }:
 }
 
 /**
- * The node runs what is wanted, but a problem that boot found may persist (design Q5): a damaged last-known-good until a trial writes it again, a
+ * The node runs what is wanted, but a problem that boot found may persist: a damaged last-known-good until a trial writes it again, a
  * kubelet without an effective file until a local config exists.
  */
 function stillWrong({ bootError, lastKnownGood, lacksFile }: SyncFacts): SyncStep {

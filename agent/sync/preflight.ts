@@ -24,7 +24,7 @@ const ONE_TURN = 16 * 1024;
 /** Private directories of the agent's unit (PrivateTmp=): the agent does not see the kubelet's files there. */
 const PRIVATE = ['/tmp/', '/var/tmp/'];
 
-/** Decodes, applies the policy, validates, and finds what would crash this kubelet on this host, before anything restarts (design Q9). */
+/** Decodes, applies the policy, validates, and finds what would crash this kubelet on this host, before anything restarts. */
 export function preflighter({
   options,
   disk,

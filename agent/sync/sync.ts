@@ -20,7 +20,8 @@ export interface SyncDeps extends ObserveDeps, WatchDeps {
 }
 
 /**
- * Syncs whenever Node, ConfigMap or store changed, one sync at a time. Does nothing before both are listed for the first time (design Q10).
+ * Syncs whenever Node, ConfigMap or store changed, one sync at a time. Does nothing before both are listed for the first time: upstream
+ * reports an error for a moment then.
  * Events trigger a sync; the interval only retries failed syncs and evaluates refused configs again.
  */
 export class Sync {
@@ -124,7 +125,7 @@ export class Sync {
       {
         onSeen: ({ object }) => see(object ? { at: 'found', object } : { at: 'absent' }),
         onFailure: (error, failures) => {
-          // The Node authorizer sees an assignment a moment after the node does (spec 14): ignore the first 403.
+          // The Node authorizer sees an assignment a moment after the node does: ignore the first 403.
           if (failures === 1) isEarly = this.#seen === undefined && isForbidden(error);
           if (failures === 1 && isEarly) return;
           log[failures === (isEarly ? 2 : 1) ? 'warn' : 'debug']('failed to watch ConfigMap, retrying', {

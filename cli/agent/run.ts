@@ -20,7 +20,7 @@ import type { BootOutcome } from '../../agent/boot/plan.ts';
 import type { AgentOptions, AgentWorld } from '../../agent/options.ts';
 import type { Log } from '../../base/log.ts';
 
-/** `dkc agent run ARGV`. @returns 0 = start me again, 2 = bad flags, anything else 1 (design 7) */
+/** `dkc agent run ARGV`. @returns 0 = start me again, 2 = bad flags, anything else 1 */
 export async function agentRun(argv: readonly string[]): Promise<number> {
   const debug = (process.env['DKC_DEBUG'] ?? '') !== '';
   try {

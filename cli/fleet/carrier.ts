@@ -161,7 +161,7 @@ async function writeNodeConfig(
   }
 }
 
-/** An API server that no longer knows the field responds 200 and silently drops it (spec 13): only reading back shows this. */
+/** An API server that no longer knows the field responds 200 and silently drops it: only reading back shows this. */
 function dropped({ node, carrier }: FleetNode, { version }: ServerFacts): ActionError {
   if (carrier === 'nodeconfig')
     return new ActionError('assign a ConfigMap to', `NodeConfig ${node}`, { hint: `the API server dropped spec.configMap, because its CustomResourceDefinition is not that of dkc; update it with: ${installCommand(version)}` }); // prettier-ignore

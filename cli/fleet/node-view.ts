@@ -4,7 +4,7 @@ import type { Column, Paint } from '../output/output.ts';
 import type { Millis } from '../../base/clock.ts';
 import { span } from '../node/spoken.ts';
 
-/** The contract of `-o json` (design 7). */
+/** The contract of `-o json`. */
 export function nodeData(node: FleetNode) {
   const { active, lastKnownGood, error, carrier } = node;
   return { node: node.node, state: fleetState(node), assigned: assignedSource(node), active, lastKnownGood, error, carrier };

@@ -21,7 +21,7 @@ const REDRAW_MS: Millis = 1_000;
 /** A working controller has processed a new spec within this time. */
 const UNSEEN_MS: Millis = 15_000;
 
-/** Result with the exit code of design 7: 0 if complete, 1 if the rollout failed, was deleted, or on timeout. */
+/** Result with its exit code: 0 if complete, 1 if the rollout failed, was deleted, or on timeout. */
 interface End {
   exit?: Exit;
 }

@@ -46,7 +46,7 @@ export function sameSpec(a: SpecSource | null, b: SpecSource | null): boolean {
   return a.namespace === b.namespace && a.name === b.name && a.kubeletConfigKey === b.kubeletConfigKey;
 }
 
-/** Where a node stands on its way to what its spec assigns (design 7). */
+/** Where a node stands on its way to what its spec assigns. */
 const fleetStates = ['trusted', 'trial', 'pending', 'refused', 'condemned', 'fell-back', 'error', 'local', 'no-agent'] as const;
 export type FleetState = (typeof fleetStates)[number];
 

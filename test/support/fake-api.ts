@@ -21,7 +21,7 @@ export interface Caller {
  */
 export class FakeApi {
   away = false;
-  /** DynamicKubeletConfig: off means that `status.config` is dropped without a word (spec 13). */
+  /** DynamicKubeletConfig: off means that `status.config` is dropped without a word. */
   gate = true;
   /** What it says it is; from 1.26 on the fields of Nodes are dropped whatever the gate. */
   version = 'v1.20.2';
@@ -73,7 +73,7 @@ export class FakeApi {
     this.#tell({ rv: this.#rv, resource: resource.resource, type: 'DELETED', object: last });
   }
 
-  /** Fields that are there already stay (spec 13). */
+  /** Fields that are there already stay. */
   #keepsStatus(old: KubeObject): boolean {
     return (old['status'] as { config?: unknown } | undefined)?.config !== undefined || (this.gate && this.isNative);
   }

@@ -36,7 +36,7 @@ test('systemd/agent.yaml has a line for every setting, with its default, which n
   assert.deepEqual([options([], shown.join('\n')), options([])], [defaults, defaults]);
 });
 
-test('the commands of a node take the flags that design 7 names', () => {
+test('the commands of a node take their flags', () => {
   const names = nodeFlags.filter((flag) => flag.name !== 'agent-config').map((flag) => flag.name);
   assert.equal(names.toSorted().join(' '), 'dynamic-config-dir effective-config kubeconfig kubelet-version local-config merge node-name policy'); // prettier-ignore
 });

@@ -26,7 +26,7 @@ await onNodes(
       for (const { step, seen } of result.steps)
         t.diagnostic(`${step}: ${nodeNames.map((name) => `${name} ${Math.round(seen[name].ms)} ms`).join(', ')}`);
 
-      for (const { seen } of result.steps) seen.native.states = withoutQ10(seen.native.states);
+      for (const { seen } of result.steps) seen.native.states = withoutTransientFailure(seen.native.states);
       assert.deepEqual(result.steps.map(({ step }) => step), steps.map(({ step }) => step)); // prettier-ignore
       for (const [n, step] of steps.entries()) {
         const { native, ours } = result.steps[n]?.seen ?? assert.fail(step.step);
@@ -46,8 +46,8 @@ await onNodes(
   { release: builtRelease },
 );
 
-/** Q10, not in every run: at its start the native kubelet may say for a moment that it failed, and then takes it back. Ours never does. */
-function withoutQ10(states: readonly string[]): string[] {
+/** Not in every run: at its start the native kubelet may say for a moment that it failed, and then takes it back. Ours never does. */
+function withoutTransientFailure(states: readonly string[]): string[] {
   return states.filter(
     (state, n) => n === states.length - 1 || !state.endsWith('error=failed to sync: internal failure, see Kubelet log for details'),
   );
@@ -61,7 +61,7 @@ function compare(step: Step, native: Seen, { states, starts }: Seen): void {
     assert.deepEqual({ states, starts }, { states: native.states, starts: native.starts }, step.step);
     return;
   }
-  assert.ok(!isSame, `${step.step}: ours does not differ from the native kubelet, and ${listed.design} says so`);
+  assert.ok(!isSame, `${step.step}: ours does not differ from the native kubelet, although listed: ${listed.why}`);
   // However it differs, it goes straight to where it ends, by way of what is on trial.
   const end = listed.end ?? step.end;
   const ways = states.filter((state) => state !== end);

@@ -39,14 +39,14 @@ const damage =
 
 // prettier-ignore
 const rows: Row[] = [
-  // Spec 5
+  // Upstream's table
   { why: 'two configs that do not load', make: (node) => both(node, '', ''), used: 'local', error: LOAD, pods: 110 },
   // What does not load
   { why: 'a checkpoint without the key', make: async (node) => { await both(node, '', TWO); await node.checkpoint(numbered(1), { other: ONE }); }, used: 'last-known-good', error: LOAD, pods: 42 },
   { why: 'a checkpoint that is a file', make: async (node) => { await both(node, '', TWO); await node.write(node.path('checkpoints', 'uid-1', 'rv-1'), ONE); }, used: 'last-known-good', error: LOAD, pods: 42 },
   { why: 'a key that is a link to somewhere', make: async (node) => { await both(node, '', TWO); await node.checkpoint(numbered(1), {}); await symlink(node.local, node.path('checkpoints', 'uid-1', 'rv-1', 'kubelet')); }, used: 'last-known-good', error: LOAD, pods: 42 },
   { why: 'a torn checkpoint of ours', make: async (node) => { await both(node, ONE, TWO); await node.boot(); await node.checkpoint(numbered(1), { kubelet: TWO }); }, used: 'last-known-good', error: LOAD, pods: 42 },
-  // Damaged records: never stop the node (Q5)
+  // Damaged records: never stop the node
   { why: 'garbage in assigned', make: damage('assigned', 'garbage'), used: 'last-known-good', error: INTERNAL, pods: 42, aside: 'assigned.damaged-' },
   { why: 'assigned with a uid that leaves the store', make: damage('assigned', serializeSource({ ...numbered(1), uid: '../../../..' })), used: 'last-known-good', error: INTERNAL, pods: 42, aside: 'assigned.damaged-' },
   { why: 'a link in place of assigned', make: async (node) => { await both(node, ONE, TWO); await rm(node.path('meta', 'assigned')); await symlink(node.local, node.path('meta', 'assigned')); }, used: 'last-known-good', error: INTERNAL, pods: 42, aside: 'assigned.damaged-' },

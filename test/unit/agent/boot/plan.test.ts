@@ -40,11 +40,11 @@ type Row = { why: string; assigned: string; lkg: string; local?: keyof typeof lo
 
 // prettier-ignore
 const rows: Row[] = [
-  // Spec 5, row by row
+  // The table of upstream, row by row
   { why: 'uses local where nothing is assigned', assigned: 'none', lkg: 'none', used: 'local', error: null, effective: 'local' },
   { why: 'goes to local when a torn config has no fall back', assigned: 'A!load', lkg: 'none', used: 'local', error: LOAD, effective: 'local' },
   { why: 'goes to last known good when the config does not load', assigned: 'A!load', lkg: 'B', used: 'last-known-good', error: LOAD, effective: 'B' },
-  // Q5: where upstream exits, ours goes on
+  // Where upstream exits, ours goes on
   { why: 'does not stop the node when neither loads', assigned: 'A!load', lkg: 'B!load', used: 'local', error: LOAD, effective: 'local' },
   { why: 'says that a record was damaged though nothing is assigned', assigned: 'none', lkg: '?', damaged: true, used: 'local', error: INTERNAL, effective: 'local' },
   // Condemned

@@ -8,7 +8,7 @@ import type { JournalEvent, JournalLine } from '../../../../agent/store/store.ts
 const facts = { nodeName: 'node-a', nowMs: Date.parse('2026-03-01T12:00:00.500Z'), nanos: 7 };
 const WEB = '/api/v1/namespaces/dkc-system/configmaps/web, UID: u-web, ResourceVersion: 3, KubeletConfigKey: kubelet';
 
-test('the event of a change is upstream’s, member by member (spec 10)', () => {
+test('the event of a change is upstream’s, member by member', () => {
   const { metadata, ...event } = changedEvent(source('web@3'), facts);
   assert.equal(metadata.name, `node-a.${(BigInt(facts.nowMs) * 1_000_000n + 7n).toString(16)}`);
   assert.equal(metadata.namespace, 'default');

@@ -49,7 +49,7 @@ for (const { why, seen, picture, config } of patches)
   test(`the status patch holds ${why}`, () =>
     assert.deepEqual(configPatch(seen, picture), config === undefined ? undefined : { status: { config } }));
 
-test('the strings of status.config.error are upstream’s, letter by letter (spec 7.2), and our two (design 4)', () => {
+test('the strings of status.config.error are upstream’s, letter by letter, and our two', () => {
   assert.deepEqual(Object.values(statusErrors).toSorted(), [
     'failed to load config, see Kubelet log for details',
     'failed to sync: failed to download config, see Kubelet log for details',

@@ -16,11 +16,11 @@ export type Act =
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/** On purpose: what ours ends with or does otherwise, and the line of the design that says so. */
+/** On purpose: what ours ends with or does otherwise, and why. */
 export interface Difference {
   /** Where status.config ends. @default as the native one's */
   end?: string;
-  design: string;
+  why: string;
 }
 
 export interface Step {
@@ -50,7 +50,7 @@ export const steps: readonly Step[] = [
     step: 'The assignment is cleared again',
     acts: [{ do: 'clear' }],
     end: download,
-    ours: { end: '{}', design: 'Q7: the error is cleared as soon as its cause is gone, not at the next restart' },
+    ours: { end: '{}', why: 'The error is cleared as soon as its cause is gone, not at the next restart' },
     starts: each(0),
     quietMs: 13_000,
   },
@@ -72,7 +72,7 @@ export const steps: readonly Step[] = [
     step: 'A label of the ConfigMap is changed',
     acts: [{ do: 'touch', name: 'good' }],
     end: 'assigned=good@3 active=good@3',
-    ours: { design: 'Section 3, identical content: adopted in place, without a restart of the kubelet' },
+    ours: { why: 'Identical content is adopted in place, without a restart of the kubelet' },
     starts: { native: 1, ours: 0 },
   },
   { step: 'The trial is over', acts: [{ do: 'trial-over' }], end: 'assigned=good@3 active=good@3 last-known-good=good@3', starts: each(0) },
@@ -81,7 +81,7 @@ export const steps: readonly Step[] = [
     acts: [make('invalid', { maxPods: -1 }), assign('invalid')],
     end: `assigned=invalid@1 active=good@3 last-known-good=good@3 ${validate}`,
     starts: { native: 1, ours: 0 },
-    ours: { design: 'Section 2: the kubelet is restarted only when its file changes, and it already runs the last known good config' },
+    ours: { why: 'The kubelet is restarted only when its file changes, and it already runs the last known good config' },
   },
   {
     step: 'A config with a field that no kubelet has is assigned',
@@ -117,7 +117,7 @@ export const steps: readonly Step[] = [
     step: 'That ConfigMap is created again, with the same content',
     acts: [make('late', { maxPods: 123 })],
     end: 'assigned=late@2 active=late@2 last-known-good=good@3',
-    ours: { design: 'Section 3, identical content: adopted in place, without a restart of the kubelet' },
+    ours: { why: 'Identical content is adopted in place, without a restart of the kubelet' },
     starts: { native: 1, ours: 0 },
   },
   {
@@ -126,7 +126,7 @@ export const steps: readonly Step[] = [
     end: 'assigned=late@2 active=late@2 last-known-good=good@3',
     ours: {
       end: `assigned=killer@1 active=good@3 last-known-good=good@3 ${failedTrial}`,
-      design: 'Section 4: three crashes condemn the config, and the agent rolls back to the last known good one',
+      why: 'Three crashes condemn the config, and the agent rolls back to the last known good one',
     },
     starts: { native: 'dies', ours: 'dies' },
   },
@@ -136,7 +136,7 @@ export const steps: readonly Step[] = [
     end: 'assigned=late@2 active=late@2 last-known-good=good@3',
     ours: {
       end: `assigned=killer@1 active=good@3 last-known-good=good@3 ${failedTrial}`,
-      design: 'Q11, Q12: the native kubelet, on its disk, trusts the config that kills it, unreported; the agent keeps its trusted one',
+      why: 'The native kubelet, on its disk, trusts the config that kills it, unreported; the agent keeps its trusted one',
     },
     starts: { native: 'dies', ours: 0 },
   },
@@ -144,7 +144,7 @@ export const steps: readonly Step[] = [
     step: 'The assignment is cleared, to rescue the node',
     acts: [{ do: 'clear' }],
     end: 'assigned=late@2 active=late@2 last-known-good=good@3',
-    ours: { end: '{}', design: 'Q11, Q12: the native kubelet dies before it reads its Node; the agent is a separate process' },
+    ours: { end: '{}', why: 'The native kubelet dies before it reads its Node; the agent is a separate process' },
     starts: { native: 'dies', ours: 1 },
   },
 ];
