@@ -1,4 +1,4 @@
-import { accountUser, GROUP, NODE_GROUP, NODE_USER_PREFIX } from './names.ts';
+import { accountUser, GROUP, NODE_GROUP, NODE_USER_PREFIX } from './rights.ts';
 import type { KubeObject } from '../kube/api/object.ts';
 
 const API_VERSION = 'admissionregistration.k8s.io/v1';

@@ -1,8 +1,7 @@
 import { stringify } from 'yaml';
-import { EVENT_NAMESPACE, GROUP, NODE_GROUP, SYSTEM_NAMESPACE } from './names.ts';
-import { binding, CONTROLLER, role, rule, type Rule, type Subject } from './rights.ts';
+import { binding, CONTROLLER, GROUP, NODE_GROUP, role, rule, type Rule, type Subject, SYSTEM_NAMESPACE } from './rights.ts';
 import { account, accountOf, commonFlags, labelsOf, leaseRights, running, type Workload } from './workload.ts';
-import type { KubeObject } from '../kube/api/object.ts';
+import { EVENT_NAMESPACE, type KubeObject } from '../kube/api/object.ts';
 
 /** Name of the Deployment of the rollout controller, and of the objects that belong to it. */
 export const WORKLOAD = 'dkc-rollout-controller';

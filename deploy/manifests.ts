@@ -1,10 +1,10 @@
-import { adminRights, nodeRights, type NodeRightsOptions, rolloutRights } from './rights.ts';
+import { adminRights, nodeRights, type NodeRightsOptions, rolloutRights, SYSTEM_NAMESPACE } from './rights.ts';
 import { admissionPolicy } from './admission-policy.ts';
 import { controllers, scheduler, sets } from './deployments.ts';
 import { monitoring } from './monitoring.ts';
 import { nodeInstaller } from './node-installer.ts';
-import { SYSTEM_NAMESPACE } from './names.ts';
 import type { KubeObject } from '../kube/api/object.ts';
+import { FIRST_WITH_POLICIES, LAST_WITH_CONFIG_SOURCE } from '../kube/api/release.ts';
 import { nodeConfigDefinition, type NodeConfigDefinitionOptions } from './nodeconfig-crd.ts';
 import { rolloutDefinition } from './rollout-crd.ts';
 
@@ -22,10 +22,6 @@ export type Part = (typeof parts)[number];
 
 /** First release (1.N) that supports the CEL rules of our definitions. */
 const FIRST_WITH_CEL = 28;
-/** First release (1.N) that serves ValidatingAdmissionPolicy v1. */
-const FIRST_WITH_POLICIES = 30;
-/** Last release (1.N) that keeps `Node.spec.configSource`. */
-const LAST_WITH_CONFIG_SOURCE = 25;
 
 export interface ManifestOptions extends NodeRightsOptions {
   /** Absent: all. */

@@ -1,6 +1,6 @@
 import { boardText, JOBS, LEASES } from './board.ts';
 import { SCHEDULER, SETS, WORKLOAD } from './deployments.ts';
-import { SYSTEM_NAMESPACE } from './names.ts';
+import { SYSTEM_NAMESPACE } from './rights.ts';
 import type { KubeObject } from '../kube/api/object.ts';
 
 interface Alert {

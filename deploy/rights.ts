@@ -1,5 +1,16 @@
-import type { KubeObject } from '../kube/api/object.ts';
-import { EVENT_NAMESPACE, GROUP, LEASE_NAMESPACE, NODE_GROUP, NODE_USER_PREFIX, SYSTEM_NAMESPACE } from './names.ts';
+import { EVENT_NAMESPACE, type KubeObject, LEASE_NAMESPACE } from '../kube/api/object.ts';
+
+/** Namespace of the ConfigMaps that agents read, and of the ServiceAccounts of nodes. */
+export const SYSTEM_NAMESPACE = 'dkc-system';
+/** API group of our own kinds. */
+export const GROUP = 'dkc.dev';
+/** The user of a kubelet's client certificate is this prefix and the name of its Node. */
+export const NODE_USER_PREFIX = 'system:node:';
+/** Every kubelet's client certificate names this group. */
+export const NODE_GROUP = 'system:nodes';
+
+/** The ServiceAccount of a node has the name of its Node. */
+export const accountUser = (name: string): string => `system:serviceaccount:${SYSTEM_NAMESPACE}:${name}`;
 
 const API_GROUP = 'rbac.authorization.k8s.io';
 const API_VERSION = `${API_GROUP}/v1`;

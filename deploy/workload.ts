@@ -1,5 +1,4 @@
-import { SYSTEM_NAMESPACE } from './names.ts';
-import { binding, role, rule, type Subject } from './rights.ts';
+import { binding, role, rule, type Subject, SYSTEM_NAMESPACE } from './rights.ts';
 import type { KubeObject } from '../kube/api/object.ts';
 
 /** UID of the user in the image. */

@@ -1,4 +1,4 @@
-import { EVENT_NAMESPACE, stateEvent, type StateReason, transitionEvent, transitionsOf } from './event.ts';
+import { stateEvent, type StateReason, transitionEvent, transitionsOf } from './event.ts';
 import { sha256 } from '../checkpoint/payload.ts';
 import { journalText } from '../store/records.ts';
 import type { JournalLine, Store } from '../store/store.ts';
@@ -8,7 +8,7 @@ import type { Disk } from '../../base/disk.ts';
 import { errorCode } from '../../base/errors.ts';
 import type { Log } from '../../base/log.ts';
 import type { Random } from '../../base/random.ts';
-import { coreEvents, type KubeObject } from '../../kube/api/object.ts';
+import { coreEvents, EVENT_NAMESPACE, type KubeObject } from '../../kube/api/object.ts';
 import type { Client } from '../../kube/client/client.ts';
 import { isAlreadyExists, isInvalidRequest } from '../../kube/client/errors.ts';
 

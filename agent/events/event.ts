@@ -1,12 +1,10 @@
 import { rfc3339 } from '../../base/clock.ts';
 import { apiPath, type MaybeSource, sameSource, sourceText } from '../checkpoint/source.ts';
 import type { Finding } from '../config/contract.ts';
-import type { KubeObject } from '../../kube/api/object.ts';
+import { EVENT_NAMESPACE, type KubeObject } from '../../kube/api/object.ts';
 import type { CondemnedRecord, JournalLine } from '../store/store.ts';
 import { unreachable } from '../../base/errors.ts';
 
-/** Namespace upstream writes Node events to. */
-export const EVENT_NAMESPACE = 'default';
 // The API accepts messages of at most 1,024 bytes; the log has the full text.
 const MAX_MESSAGE_LENGTH = 1024;
 

@@ -1,3 +1,4 @@
+import { FIRST_WITH_POLICIES, LAST_WITH_CONFIG_SOURCE, minorOf } from '../../kube/api/release.ts';
 import type { Wanted } from '../sync/plan.ts';
 
 /** Facts about the two objects that may assign a configuration to this node, and about their API server. */
@@ -29,18 +30,15 @@ export interface Choice {
   missing?: string;
 }
 
-/** From this minor version on a server accepts the manifests that are printed without `--kubernetes-version`. */
-const TAKES_ALL_FROM = 30;
-
 /**
  * The command that installs what a server lacks. It names the version for an older server, where kubectl rejects manifests with unknown fields.
  * @param serverVersion - `gitVersion` of the server; '' or an invalid version: treated as new
  * @param only - install one part only @default all
  */
 export function installCommand(serverVersion: string, only?: 'crds' | 'rbac'): string {
-  const [, minor] = /^v?1\.(\d{1,3})(?!\d)/.exec(serverVersion) ?? [];
+  const minor = minorOf(serverVersion);
   const part = only === undefined ? '' : ` --only=${only}`;
-  const version = minor !== undefined && Number(minor) < TAKES_ALL_FROM ? ` --kubernetes-version=1.${minor}` : '';
+  const version = minor !== undefined && minor < FIRST_WITH_POLICIES ? ` --kubernetes-version=1.${minor}` : '';
   return `dkc deploy manifests${part}${version} | kubectl apply -f -`;
 }
 
@@ -122,16 +120,12 @@ function withoutNode({ nodeName, nodeConfig, serverVersion }: CarrierFacts, head
 
 const versionOf = ({ serverVersion }: CarrierFacts): string => (serverVersion === '' ? '' : ` (${serverVersion})`);
 
-/** Servers from this minor version on drop `spec.configSource` and `status.config` of Nodes that did not have them. */
-const DROPS_FROM = 26;
-
 /**
  * Whether the server keeps `spec.configSource` on a Node that has none.
  * @param probed - whether this server kept a `status.config` when this Node had none; undefined: not tried on this Node
  */
 export function nativeSupport(serverVersion: string, hasStatusConfig: boolean, probed: boolean | undefined): Native {
-  const [, major = '', minor = ''] = /^v?(\d+)\.(\d+)/.exec(serverVersion) ?? [];
-  if (major !== '' && (Number(major) > 1 || Number(minor) >= DROPS_FROM)) return 'dropped';
+  if ((minorOf(serverVersion) ?? 0) > LAST_WITH_CONFIG_SOURCE) return 'dropped';
   if (probed !== undefined) return probed ? 'kept' : 'dropped';
   return hasStatusConfig ? 'kept' : 'unknown';
 }

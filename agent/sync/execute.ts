@@ -1,4 +1,4 @@
-import { changedEvent, EVENT_NAMESPACE, refusedEvent, TRUSTED_ALREADY } from '../events/event.ts';
+import { changedEvent, refusedEvent, TRUSTED_ALREADY } from '../events/event.ts';
 import { refusalDetail, type SyncStep } from './plan.ts';
 import { SAVED_AGAIN } from './observe.ts';
 import { sameSource, sourceText, type MaybeSource } from '../checkpoint/source.ts';
@@ -11,7 +11,7 @@ import type { Clock } from '../../base/clock.ts';
 import { unreachable } from '../../base/errors.ts';
 import type { Log } from '../../base/log.ts';
 import type { Random } from '../../base/random.ts';
-import { coreEvents, type KubeObject } from '../../kube/api/object.ts';
+import { coreEvents, EVENT_NAMESPACE, type KubeObject } from '../../kube/api/object.ts';
 import type { Client } from '../../kube/client/client.ts';
 
 /** How long the agent waits for the API server to accept an event before it exits, in ms. */

@@ -19,7 +19,7 @@ import type { AgentOptions } from '../options.ts';
 import type { Disk } from '../../base/disk.ts';
 import type { Log } from '../../base/log.ts';
 import { Trigger } from '../../base/waiting.ts';
-import { type KubeObject, leases, nodes, pods } from '../../kube/api/object.ts';
+import { type KubeObject, LEASE_NAMESPACE, leases, nodes, pods } from '../../kube/api/object.ts';
 import { escapeFieldValue, nameSelector } from '../../kube/api/selector.ts';
 import type { Client } from '../../kube/client/client.ts';
 import { isForbidden } from '../../kube/client/errors.ts';
@@ -64,7 +64,6 @@ interface NodeHealthDeps {
 /** Longest time between two reads, in ms; each gets the Node, its Lease where the heartbeat is old, and its pods right after a kubelet start. */
 const MAX_PERIOD_MS: Millis = 10_000;
 const TIMEOUT_MS: Millis = 5000;
-const LEASE_NAMESPACE = 'kube-node-lease';
 const PAGE = 500;
 /** Most pods that are read: a node runs some hundred pods, and may have some thousand that ended. */
 const MAX_PODS = 5000;

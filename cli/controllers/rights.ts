@@ -2,7 +2,7 @@ import { distinctRights, leaseRights, type Right, rightsIn } from '../process/ch
 import { DEFAULT_NAMESPACE } from '../../controllers/rollout/observe.ts';
 import { rollouts } from '../../controllers/rollout/types.ts';
 import { nodeConfigs } from '../../agent/status/node-config.ts';
-import { EVENT_NAMESPACE } from '../../agent/events/event.ts';
+import { EVENT_NAMESPACE } from '../../kube/api/object.ts';
 import type { ControllerName, ControllersSettings } from './settings.ts';
 
 type RightsSettings = Pick<ControllersSettings, 'controllers' | 'daemonSet' | 'statefulSet' | 'rollout' | 'leaderElect'>;

@@ -9,8 +9,7 @@ import type { Problem } from '../../kube/cache/failure-log.ts';
 import type { FleetNode } from '../../controllers/fleet/fleet-node.ts';
 import type { Clock, Millis } from '../../base/clock.ts';
 import type { Client } from '../../kube/client/client.ts';
-import { EVENT_NAMESPACE } from '../../agent/events/event.ts';
-import { coreEvents, type KubeObject } from '../../kube/api/object.ts';
+import { coreEvents, EVENT_NAMESPACE, type KubeObject } from '../../kube/api/object.ts';
 
 /** Maximum number of nodes named in the last line; the others are counted. */
 const MAX_NAMED = 3;

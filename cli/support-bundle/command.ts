@@ -1,7 +1,7 @@
 import { ActionError, describeError } from '../../base/errors.ts';
 import { silentLog } from '../../base/log.ts';
 import type { AgentOptions } from '../../agent/options.ts';
-import { SYSTEM_NAMESPACE } from '../../deploy/names.ts';
+import { SYSTEM_NAMESPACE } from '../../deploy/rights.ts';
 import { connectFlags, connectQueryOf } from '../connect/flags.ts';
 import { nodeOptionsOrDefaults } from '../agent/node-options.ts';
 import { nodeFlags } from '../agent/flags.ts';

@@ -3,6 +3,7 @@ import { isNotFound } from '../../kube/client/errors.ts';
 import { installCommand } from '../../agent/status/choose-carrier.ts';
 import { nodeConfigs } from '../../agent/status/node-config.ts';
 import { isJsonObject } from '../../kube/api/json.ts';
+import { LAST_WITH_CONFIG_SOURCE } from '../../kube/api/release.ts';
 import type { Resource } from '../../kube/api/object.ts';
 import type { Client } from '../../kube/client/client.ts';
 
@@ -15,9 +16,6 @@ export interface ServerFacts {
   /** Its release still has `Node.spec.configSource`, if the feature gate is on: up to 1.25. Later ones keep the field on Nodes that have it already. */
   hasConfigSource: boolean;
 }
-
-/** The last release (1.N) that accepts `Node.spec.configSource`. */
-const LAST_WITH_CONFIG_SOURCE = 25;
 
 /** Asks the server for its version and for our kind. @throws ApiError, TransportError */
 export async function serverFacts(client: Pick<Client, 'raw'>, signal: AbortSignal): Promise<ServerFacts> {

@@ -1,10 +1,9 @@
 import { rfc3339, type Clock, type Millis } from '../../base/clock.ts';
 import { isJsonObject } from '../../kube/api/json.ts';
-import { coreEvents, type KubeObject } from '../../kube/api/object.ts';
+import { coreEvents, EVENT_NAMESPACE, type KubeObject } from '../../kube/api/object.ts';
 import { escapeFieldValue } from '../../kube/api/selector.ts';
 import { isForbidden } from '../../kube/client/errors.ts';
 import type { Client } from '../../kube/client/client.ts';
-import { EVENT_NAMESPACE } from '../../agent/events/event.ts';
 import type { PageNodeEvent } from './contract.ts';
 
 /** Max events of one node. */

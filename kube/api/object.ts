@@ -105,6 +105,10 @@ const named = (group: string, resource: string, kind: string, namespaced = true)
 export const nodes = core('nodes', 'Node', false);
 export const configMaps = core('configmaps', 'ConfigMap');
 export const coreEvents = core('events', 'Event');
+/** Where events about Nodes are stored, which have no namespace. */
+export const EVENT_NAMESPACE = 'default';
+/** Where kubelets renew the Lease of their Node. */
+export const LEASE_NAMESPACE = 'kube-node-lease';
 export const namespaces = core('namespaces', 'Namespace', false);
 export const pods = core('pods', 'Pod');
 export const services = core('services', 'Service');

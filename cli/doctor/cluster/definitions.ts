@@ -1,9 +1,9 @@
 import { type Check, failed, ok, type Seen, skipped, someOf, the, type Verdict, warning } from '../check.ts';
 import { installCommand } from '../../../agent/status/choose-carrier.ts';
-import { minorOf } from '../node/server.ts';
+import { minorOf } from '../../../kube/api/release.ts';
 import { NEWEST_MINOR, OLDEST_MINOR } from '../../../agent/config/version.ts';
 import type { ServerFacts } from '../../../controllers/fleet/server-facts.ts';
-import { SYSTEM_NAMESPACE } from '../../../deploy/names.ts';
+import { SYSTEM_NAMESPACE } from '../../../deploy/rights.ts';
 import { isJsonObject } from '../../../kube/api/json.ts';
 import type { KubeObject } from '../../../kube/api/object.ts';
 

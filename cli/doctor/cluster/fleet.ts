@@ -1,5 +1,6 @@
 import { failed, ok, skipped, someOf, the, warning, type Check, type Seen, type Verdict } from '../check.ts';
-import { minorOf, skewOf } from '../node/server.ts';
+import { skewOf } from '../node/server.ts';
+import { minorOf } from '../../../kube/api/release.ts';
 import { closestKubeletVersion, COVERED } from '../../../agent/config/config.ts';
 import { fleetState, type FleetNode } from '../../../controllers/fleet/fleet-node.ts';
 

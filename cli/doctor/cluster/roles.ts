@@ -1,7 +1,7 @@
 import { DEPLOY, differenceOf } from './definitions.ts';
 import { type Check, failed, ok, type Seen, skipped, someOf, the, type Verdict, warning } from '../check.ts';
 import { type Right, rightsText } from '../../process/check-rights.ts';
-import { NODE_GROUP } from '../../../deploy/names.ts';
+import { NODE_GROUP } from '../../../deploy/rights.ts';
 import type { Rule } from '../../../deploy/rights.ts';
 import { isJsonObject } from '../../../kube/api/json.ts';
 import type { KubeObject } from '../../../kube/api/object.ts';

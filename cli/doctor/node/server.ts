@@ -4,6 +4,7 @@ import { installCommand } from '../../../agent/status/choose-carrier.ts';
 import { rightsText, type Right } from '../../process/check-rights.ts';
 import type { ServerFacts as Serves } from '../../../controllers/fleet/server-facts.ts';
 import type { Millis } from '../../../base/clock.ts';
+import { minorOf } from '../../../kube/api/release.ts';
 
 export interface ServerFacts {
   /** What the API server serves, or why it did not respond. */
@@ -127,12 +128,6 @@ export function skewOf(kubelet: number, server: number, of = 'the kubelet'): Ver
   if (server - kubelet > (server >= 28 ? 3 : 2))
     return warning(`${of} is 1.${kubelet}, too old for an API server 1.${server}`, 'upgrade the kubelet');
   return undefined;
-}
-
-/** N of `v1.N.2+vendor`; undefined if it is not a version. */
-export function minorOf(version: string): number | undefined {
-  const found = /^v?1\.(\d{1,3})(?:\D|$)/.exec(version)?.[1];
-  return found === undefined ? undefined : Number(found);
 }
 
 const span = (ms: Millis): string => {

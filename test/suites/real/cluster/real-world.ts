@@ -4,7 +4,7 @@ import { startControlPlane } from '../../../support/real-parts/control-plane.ts'
 import type { ControlPlane } from '../../../support/real-parts/control-plane.ts';
 import { builtRelease } from '../../../support/real-parts/release.ts';
 import type { Release } from '../../../support/real-parts/release.ts';
-import { SYSTEM_NAMESPACE } from '../../../../deploy/names.ts';
+import { SYSTEM_NAMESPACE } from '../../../../deploy/rights.ts';
 import { SCHEDULER, scheduler as schedulerObjects, sets, SETS } from '../../../../deploy/deployments.ts';
 import { type KubeObject, namespaces } from '../../../../kube/api/object.ts';
 import { World } from '../../../support/stories/world.ts';
