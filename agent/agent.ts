@@ -1,7 +1,6 @@
 import { dirname } from 'node:path';
 import { Announcer } from './events/announcer.ts';
-import { boot } from './boot/execute.ts';
-import type { BootOutcome } from './boot/plan.ts';
+import { boot, type BootOutcome } from './boot/execute.ts';
 import { sourceText } from './checkpoint/source.ts';
 import { DriftWatch } from './drift/drift-watch.ts';
 import { readsAnotherFile } from './drift/observe.ts';

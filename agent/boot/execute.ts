@@ -1,9 +1,9 @@
 import { dirname } from 'node:path';
-import { type Boot, type BootDeps, type BootOutcome, type BootPlan, type OverwrittenDrift, planBoot } from './plan.ts';
-import { observe, type Observed } from './observe.ts';
+import { type BootPlan, planBoot } from './plan.ts';
+import { type BootDeps, observe, type Observed } from './observe.ts';
 import { VolatileFile } from './volatile-file.ts';
 import { TRUSTED_ALREADY } from '../events/event.ts';
-import { sourceText } from '../checkpoint/source.ts';
+import { type ContentRef, type MaybeSource, sourceText } from '../checkpoint/source.ts';
 import { decode, renderYaml } from '../config/config.ts';
 import { minimalConfig } from '../evaluate/local.ts';
 import { parseActiveRecord, printActiveRecord } from '../store/active-record.ts';
@@ -13,6 +13,45 @@ import { statusErrors } from '../status/node-config-state.ts';
 import { sha256 } from '../checkpoint/payload.ts';
 import { usingText } from '../store/records.ts';
 import type { JournalEvent } from '../store/store.ts';
+
+/** Uses no network. */
+export type Boot = (deps: BootDeps) => Promise<BootOutcome>;
+
+/** Which config boot chose, and why. `dkc agent run --once` prints it; `dkc drill` rehearses it. */
+export interface BootOutcome {
+  used: 'assigned' | 'last-known-good' | 'local';
+  /** The source in use; null for local. */
+  source: MaybeSource;
+  /** Its content; absent for local. */
+  content?: ContentRef;
+  assigned: MaybeSource;
+  /** False where the record is missing or damaged: then `assigned` is null because it is unknown. */
+  assignedKnown: boolean;
+  lastKnownGood: MaybeSource;
+  /** One of `statusErrors`; null when there is no error. */
+  error: string | null;
+  /** What is wrong with the local config, for people; absent when it is usable. */
+  localProblem?: string;
+  /** A missing signature is the only fault of the assigned config. */
+  unsigned?: true;
+  effective: {
+    path: string;
+    /** Of the file on disk now; empty when there is no file and none could be written. */
+    sha256: string;
+    /** Whether this boot wrote it. */
+    changed: boolean;
+    /** Whether a kubelet can start on the file: it exists and decodes. */
+    usable: boolean;
+  };
+  /** Set where boot overwrote or restored a file that an agent had not written or not removed; absent otherwise. */
+  drifted?: OverwrittenDrift;
+}
+
+/** `keptAs`: path of the copy of the changed file; absent where the file was missing or the copy failed. */
+export interface OverwrittenDrift {
+  was: 'changed' | 'missing';
+  keptAs?: string;
+}
 
 /**
  * Chooses this node's config from disk alone and writes it to the effective file. Succeeds in any state of the store: uses the assigned config,

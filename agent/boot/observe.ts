@@ -1,4 +1,6 @@
-import type { BootDeps, BootFacts, Candidate, LocalCandidate } from './plan.ts';
+import type { BootFacts, Candidate, LocalCandidate } from './plan.ts';
+import type { KubeletFacts } from '../config/contract.ts';
+import type { AgentOptions } from '../options.ts';
 import { localProblem } from '../evaluate/local.ts';
 import { VolatileFile } from './volatile-file.ts';
 import { apiPath, type MaybeSource, type Payload, type Source, sourceText } from '../checkpoint/source.ts';
@@ -10,7 +12,19 @@ import { parseActiveRecord } from '../store/active-record.ts';
 import { contentRef, sameContent, sha256 } from '../checkpoint/payload.ts';
 import { layout } from '../store/layout.ts';
 import type { CondemnedRecord, MetaName, MetaRecord, Store } from '../store/store.ts';
+import type { Clock } from '../../base/clock.ts';
+import type { Disk } from '../../base/disk.ts';
 import { describeError } from '../../base/errors.ts';
+import type { Log } from '../../base/log.ts';
+
+export interface BootDeps {
+  options: Pick<AgentOptions, 'dynamicConfigDir' | 'localConfig' | 'effectiveConfig' | 'merge' | 'policy' | 'kubeletUnit' | 'kubeletExits'>;
+  store: Store;
+  disk: Disk;
+  clock: Clock;
+  log: Log;
+  kubelet: KubeletFacts;
+}
 
 export interface Observed {
   facts: BootFacts;

@@ -2,12 +2,6 @@ import { type ContentRef, type MaybeSource, sameSource, type Source } from '../c
 import type { Stage } from '../evaluate/evaluate.ts';
 import { statusErrors } from '../status/node-config-state.ts';
 import { sameContent } from '../checkpoint/payload.ts';
-import type { KubeletFacts } from '../config/contract.ts';
-import type { AgentOptions } from '../options.ts';
-import type { Store } from '../store/store.ts';
-import type { Clock } from '../../base/clock.ts';
-import type { Disk } from '../../base/disk.ts';
-import type { Log } from '../../base/log.ts';
 
 /** The config that one of the two records names, as far as it can be used. */
 export type Candidate =
@@ -151,52 +145,4 @@ function local(facts: BootFacts): Pick<BootPlan, 'used' | 'source' | 'effective'
     return { ...chosen, effective: { do: 'keep' }, lacking };
   }
   return { ...chosen, effective: { do: 'write-minimal' }, lacking: null };
-}
-
-export interface BootDeps {
-  options: Pick<AgentOptions, 'dynamicConfigDir' | 'localConfig' | 'effectiveConfig' | 'merge' | 'policy' | 'kubeletUnit' | 'kubeletExits'>;
-  store: Store;
-  disk: Disk;
-  clock: Clock;
-  log: Log;
-  kubelet: KubeletFacts;
-}
-
-/** Uses no network. Implemented in execute.ts. */
-export type Boot = (deps: BootDeps) => Promise<BootOutcome>;
-
-/** Which config boot chose, and why. `dkc agent run --once` prints it; `dkc drill` rehearses it. */
-export interface BootOutcome {
-  used: 'assigned' | 'last-known-good' | 'local';
-  /** The source in use; null for local. */
-  source: MaybeSource;
-  /** Its content; absent for local. */
-  content?: ContentRef;
-  assigned: MaybeSource;
-  /** False where the record is missing or damaged: then `assigned` is null because it is unknown. */
-  assignedKnown: boolean;
-  lastKnownGood: MaybeSource;
-  /** One of `statusErrors`; null when there is no error. */
-  error: string | null;
-  /** What is wrong with the local config, for people; absent when it is usable. */
-  localProblem?: string;
-  /** A missing signature is the only fault of the assigned config. */
-  unsigned?: true;
-  effective: {
-    path: string;
-    /** Of the file on disk now; empty when there is no file and none could be written. */
-    sha256: string;
-    /** Whether this boot wrote it. */
-    changed: boolean;
-    /** Whether a kubelet can start on the file: it exists and decodes. */
-    usable: boolean;
-  };
-  /** Set where boot overwrote or restored a file that an agent had not written or not removed; absent otherwise. */
-  drifted?: OverwrittenDrift;
-}
-
-/** `keptAs`: path of the copy of the changed file; absent where the file was missing or the copy failed. */
-export interface OverwrittenDrift {
-  was: 'changed' | 'missing';
-  keptAs?: string;
 }

@@ -15,7 +15,7 @@ import {
   reportedDrift,
   resumeDrift,
 } from './plan.ts';
-import type { BootOutcome } from '../boot/plan.ts';
+import type { BootOutcome } from '../boot/execute.ts';
 import { correctsDrift } from '../evaluate/node-inputs.ts';
 import type { AgentContext, AgentOptions } from '../options.ts';
 import { layout } from '../store/layout.ts';

@@ -1,4 +1,4 @@
-import type { BootOutcome } from '../boot/plan.ts';
+import type { BootOutcome } from '../boot/execute.ts';
 import type { Health } from './node-config.ts';
 import { type Drift, sameDrift } from '../drift/plan.ts';
 import { type ContentRef, type MaybeSource, sameSource } from '../checkpoint/source.ts';

@@ -16,7 +16,7 @@ import { buildInfo, pathsFrom } from '../program.ts';
 import { UsageError, failureText, USAGE } from '../failure.ts';
 import { nodeOptions } from './node-options.ts';
 import { plainFlags, type Args } from '../args/args.ts';
-import type { BootOutcome } from '../../agent/boot/plan.ts';
+import type { BootOutcome } from '../../agent/boot/execute.ts';
 import type { AgentOptions, AgentWorld } from '../../agent/options.ts';
 import type { Log } from '../../base/log.ts';
 

@@ -18,7 +18,8 @@ import {
   type Scenario,
 } from './plan.ts';
 import { type AdminFacts, recorded } from '../facts.ts';
-import type { Boot, BootDeps } from '../../boot/plan.ts';
+import type { Boot } from '../../boot/execute.ts';
+import type { BootDeps } from '../../boot/observe.ts';
 import type { Store } from '../../store/store.ts';
 import { layout, type Layout } from '../../store/layout.ts';
 import { ActionError, describeError } from '../../../base/errors.ts';

@@ -1,10 +1,10 @@
 import type { AdminFacts } from '../facts.ts';
 import { arrives, intendRollback, type Landing, planRollback, type RollbackOptions, type RollbackPlan, type RollbackStep } from './plan.ts';
-import { type BootDeps, planBoot } from '../../boot/plan.ts';
+import { planBoot } from '../../boot/plan.ts';
 import { sameContent } from '../../checkpoint/payload.ts';
 import type { CondemnedRecord, JournalLine, Store } from '../../store/store.ts';
 import { describeError, unreachable } from '../../../base/errors.ts';
-import { observe } from '../../boot/observe.ts';
+import { type BootDeps, observe } from '../../boot/observe.ts';
 
 /** Predicts where boot would arrive for each route, in order, and plans the first that reaches its goal. Writes nothing; call it under the store lock. */
 export async function decideRollback(facts: AdminFacts, options: RollbackOptions, deps: BootDeps): Promise<RollbackPlan> {

@@ -5,7 +5,7 @@ import { readdir, rm, symlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { HandMadeNode, config, numbered } from './hand-made-store.ts';
-import type { BootOutcome } from '../../../../agent/boot/plan.ts';
+import type { BootOutcome } from '../../../../agent/boot/execute.ts';
 import { decode, parseKubeletVersion } from '../../../../agent/config/config.ts';
 import { serializeSource } from '../../../../agent/store/serialized.ts';
 import { condemned as condemnation, content, filesOf } from '../../../support/builders.ts';

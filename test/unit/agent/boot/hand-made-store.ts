@@ -1,7 +1,6 @@
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { boot } from '../../../../agent/boot/execute.ts';
-import type { BootOutcome } from '../../../../agent/boot/plan.ts';
+import { boot, type BootOutcome } from '../../../../agent/boot/execute.ts';
 import type { MaybeSource, Source } from '../../../../agent/checkpoint/source.ts';
 import { parseKubeletVersion } from '../../../../agent/config/config.ts';
 import { agentDefaults, type AgentOptions } from '../../../../agent/options.ts';
