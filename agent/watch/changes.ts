@@ -1,11 +1,12 @@
 import { dirname } from 'node:path';
-import { type NodeConfigState, statusErrors } from '../status/node-config-state.ts';
+import { type ActiveConfig, type NodeConfigState, statusErrors } from '../status/node-config-state.ts';
 import { sameContent, sha256, storedContent } from '../checkpoint/payload.ts';
 import { type CondemnedRecord, type MetaRecord, type Store, StoreError } from '../store/store.ts';
 import { type ContentRef, type MaybeSource, sameSource, sourceText } from '../checkpoint/source.ts';
 import { signersOf } from '../evaluate/node-inputs.ts';
 import type { AgentContext, AgentOptions, AgentWorld } from '../options.ts';
 import { effectiveOfLocal, type LocalConfig, localProblem, parseLocal } from '../evaluate/local.ts';
+import type { Millis } from '../../base/clock.ts';
 import { describeError, errorCode } from '../../base/errors.ts';
 
 export interface RecordFacts {
@@ -151,6 +152,46 @@ export function signatureWatch({
 /** How long an agent that could not write the effective file waits before it restarts to try again, in ms. */
 const UNWRITTEN_MS = 30_000;
 
+/** What is remembered of the local config from one check to the next. */
+export interface LocalSeen {
+  /** Hash of the file; undefined where it was missing or could not be read. */
+  hash: string | undefined;
+  /** Hash of the last usable local config. A file that is created, or created again with other content, counts as a change. */
+  usable: string | undefined;
+}
+
+export interface LocalFacts {
+  hash: string | undefined;
+  local: LocalConfig;
+  active: Pick<ActiveConfig, 'used' | 'effectiveSha256'>;
+  bootError: string | null;
+  merge: AgentOptions['merge'];
+}
+
+/** `isNews`: whether to report what is wrong with the local config, or that it is usable again. `afterMs`: wait this long before leaving. */
+export type LocalPlan = { seen: LocalSeen; isNews: boolean; next: 'nothing' | 'evaluate' | { leave: string; afterMs: Millis } };
+
+/**
+ * What a check of the local config requires: the agent restarts where the effective file depends on it; otherwise rejected configs are evaluated
+ * again. A missing or broken local config changes nothing: the effective file of the kubelet is better. Pure.
+ * @param before - undefined at the first check, which sees the file that boot read: no change
+ */
+export function planLocalChange(before: LocalSeen | undefined, { hash, local, active, bootError, merge }: LocalFacts): LocalPlan {
+  const isNews = hash === undefined ? before !== undefined : hash !== before?.hash;
+  if (hash === undefined || !isNews || local.at !== 'present') return { seen: { hash, usable: before?.usable }, isNews, next: 'nothing' };
+  const plan = { seen: { hash, usable: hash }, isNews };
+  const { used, effectiveSha256 } = active;
+  if (used === 'local' && sha256(effectiveOfLocal(local)) !== effectiveSha256) {
+    // Most likely the disk is not writable: the next start would find the same and exit at once.
+    return before === undefined && bootError === statusErrors.internal
+      ? { ...plan, next: { leave: 'the effective file does not match the local config, writing it again', afterMs: UNWRITTEN_MS } }
+      : { ...plan, next: { leave: 'the local config changed', afterMs: 0 } };
+  }
+  if (used !== 'local' && merge === 'overlay' && before !== undefined && hash !== before.usable)
+    return { ...plan, next: { leave: 'the local config under the overlay changed', afterMs: 0 } };
+  return { ...plan, next: 'evaluate' };
+}
+
 /** Delay before a changed file is read, in ms: many editors and installers write a file in several steps. */
 const SETTLES_MS = 300;
 
@@ -162,9 +203,9 @@ interface LocalWatchDeps extends Pick<AgentContext, 'kubelet'> {
 }
 
 /**
- * Handles a change of the local config: the agent restarts where the effective file depends on it; otherwise `onOther` evaluates rejected configs
- * again. A missing or broken local config changes nothing: the effective file of the kubelet is better.
- * @param onProblem - called after each check with what is wrong with the local config, null when it is usable
+ * Handles a change of the local config by {@link planLocalChange}.
+ * @param onOther - evaluates rejected configs again
+ * @param onProblem - called at each change with what is wrong with the local config, null when it is usable
  * @returns a function to call after each change
  */
 export function localConfigWatch(
@@ -173,44 +214,24 @@ export function localConfigWatch(
   onProblem: (problem: string | null) => void = () => {},
 ): () => Promise<void> {
   const { disk, clock, log } = world;
-  let known: string | undefined;
-  /** Hash of the last usable local config. A file that is created, or created again with other content, counts as a change. */
-  let usable: string | undefined;
-  /** The first check sees the file that boot read, so it is no change. */
-  let first = true;
+  const path = options.localConfig;
+  let before: LocalSeen | undefined;
   const check = async (): Promise<void> => {
-    const bytes = await disk.readLinked(options.localConfig).catch((error: unknown) => {
-      if (errorCode(error) !== 'ENOENT')
-        log.warn('local config cannot be read', { path: options.localConfig, error: describeError(error) });
+    const bytes = await disk.readLinked(path).catch((error: unknown) => {
+      if (errorCode(error) !== 'ENOENT') log.warn('local config cannot be read', { path, error: describeError(error) });
       return undefined;
     });
-    const before = known;
-    const asBooted = first;
-    first = false;
-    known = bytes && sha256(bytes);
-    const problemOf = (local: LocalConfig): string | null =>
-      localProblem(options.localConfig, local, configState.active.effectiveSha256 !== '');
-    if (bytes === undefined && !asBooted) onProblem(problemOf({ at: 'missing' }));
-    if (bytes === undefined || known === before) return;
-    const local = parseLocal(bytes, dirname(options.localConfig), kubelet.version);
-    onProblem(problemOf(local));
-    if (local.at !== 'present') {
-      log.warn('local config changed and cannot be used; the effective file stays', { path: options.localConfig });
-      return;
-    }
-    const isOther = known !== usable && !asBooted;
-    usable = known;
-    const { used, effectiveSha256 } = configState.active;
-    if (used === 'local' && sha256(effectiveOfLocal(local)) !== effectiveSha256) {
-      // Most likely the disk is not writable: the next start would find the same and exit at once.
-      const isUnwritten = asBooted && configState.bootError === statusErrors.internal;
-      if (isUnwritten) await clock.sleep(UNWRITTEN_MS, shutdown.signal).catch(() => {});
-      await shutdown.leave(
-        isUnwritten ? 'the effective file does not match the local config, writing it again' : 'the local config changed',
-      );
-    } else if (used !== 'local' && options.merge === 'overlay' && isOther)
-      await shutdown.leave('the local config under the overlay changed');
-    else onOther();
+    const local: LocalConfig = bytes ? parseLocal(bytes, dirname(path), kubelet.version) : { at: 'missing' };
+    const { active, bootError } = configState;
+    const facts = { hash: bytes && sha256(bytes), local, active, bootError, merge: options.merge };
+    const { seen, isNews, next } = planLocalChange(before, facts);
+    before = seen;
+    if (isNews) onProblem(localProblem(path, local, active.effectiveSha256 !== ''));
+    if (isNews && local.at === 'broken') log.warn('local config changed and cannot be used; the effective file stays', { path });
+    if (next === 'evaluate') onOther();
+    if (typeof next === 'string') return;
+    if (next.afterMs > 0) await clock.sleep(next.afterMs, shutdown.signal).catch(() => {});
+    await shutdown.leave(next.leave);
   };
   return async () => {
     await clock.sleep(SETTLES_MS, shutdown.signal).catch(() => {});
