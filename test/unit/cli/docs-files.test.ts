@@ -77,11 +77,11 @@ const figures: [page: string, says: RegExp, figure: number][] = [
 const eventReasons = ['event.ts', 'announcer.ts'].flatMap((file) => [
   ...readFileSync(`agent/events/${file}`, 'utf8').matchAll(/'(Kubelet(?!Configuration)\w+)'/g),
 ]);
-const standings = /standingText[^{]*\{(.*?)\n\}/s.exec(readFileSync('cli/node/status-text.ts', 'utf8'))?.[1] ?? '';
+const states = /stateText[^{]*\{(.*?)\n\}/s.exec(readFileSync('cli/node/status-text.ts', 'utf8'))?.[1] ?? '';
 const lists: [what: string, words: string[]][] = [
   ['errors', Object.values(statusErrors).map((error) => `\n| \`${error}\` |`)],
   ['events', eventReasons.map(([, reason]) => `\n| \`${reason}\` |`)],
-  ['states', [...standings.matchAll(/: '(.*)',/g)].map(([, text]) => `State: ${text}`)],
+  ['states', [...states.matchAll(/: '(.*)',/g)].map(([, text]) => `State: ${text}`)],
 ]; // prettier-ignore
 for (const [what, words] of lists)
   test(`docs/operations.md lists all ${what}`, () => {
