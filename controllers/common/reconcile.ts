@@ -87,8 +87,8 @@ export interface SetSync<S extends StatusOwner, R extends RulesOf<S>, O, F exten
   plan: (facts: F) => P;
   execute: (key: Key, facts: F, plan: P, signal: AbortSignal) => Promise<D>;
   planStatus: (facts: F, plan: P, executed: D) => StatusPlan<S>;
-  /** Drops all memory of a set. @param uid - of a set that was deleted during its reconcile, which may have added entries after the delete event */
-  forget: (uid: string) => void;
+  /** Drops all memory of a set: when it is deleted, and at the end of a reconcile in which it was, since that may have added entries after the delete event. */
+  forget: (key: Key, uid: string) => void;
   /** Status fields for which the server's value wins over the plan's. @default none */
   keptStatus?: (onto: Readonly<S>) => object;
 }
@@ -130,7 +130,7 @@ export async function reconcileSet<
   try {
     return await reconcileThis(key, set, by, signal);
   } finally {
-    if (by.caches.sets.get(key)?.metadata.uid !== uid) by.forget(uid);
+    if (by.caches.sets.get(key)?.metadata.uid !== uid) by.forget(key, uid);
   }
 }
 

@@ -59,17 +59,12 @@ export function daemonSetController(runtime: Runtime, options: DaemonSetOptions 
       },
       ...(places ? [{ of: caches.pods, mapFunc: (change: Change<Pod>) => enqueueOnFreedNode(change, suspended) }] : []),
     ],
-    onDeleted: (key) => {
-      expectations.forget(key);
-      ownWrites.forget(key);
-      suspended.forgetSet(key);
-    },
+    onDeleted: (key, uid) => sync.forget(key, uid),
     // The garbage collector deletes the pods and revisions of a terminating set.
     reconcile: async (key, signal) =>
       caches.sets.get(key)?.metadata.deletionTimestamp === undefined ? reconcileSet(key, sync, signal) : done,
   };
   keepCount(caches, counter, places);
-  caches.sets.addHandlers('daemonset-memory', { deleted: ({ metadata: { uid = '' } }) => sync.forget(uid) });
   const workers = options.workers ?? 5;
   const own = { queue: queue('daemonset'), workers, clock, log };
   return { name: controller.name, run: (signal) => runController(controller, own, signal) };
@@ -106,7 +101,10 @@ function syncOf({ rules, observer, executor, suspended }: Parts): SetSync<Daemon
       return execute(executor, of, todo, signal);
     },
     planStatus,
-    forget(uid) {
+    forget(key, uid) {
+      observer.expectations.forget(key);
+      ownWrites.forget(key);
+      suspended.forgetSet(key);
       observer.counter.forget(uid);
       memory.forget(uid);
     },

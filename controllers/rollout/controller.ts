@@ -16,6 +16,7 @@ import type { ServerFacts } from '../fleet/server-facts.ts';
 import { abandonedOn, rolloutsRecordedOn } from './maintenance.ts';
 import { ClockGaps } from './clock-gaps.ts';
 import {
+  type Caches,
   cachesOf,
   COPYING_TO,
   DEFAULT_NAMESPACE,
@@ -74,7 +75,16 @@ export function rolloutController(runtime: Runtime, options: RolloutOptions & { 
   const gates = new GateChecks({ client, clock, log, http: options.http ?? httpGetter(options.prometheusServers), kinds: new Kinds() });
   const events = runtime.events(COMPONENT);
   const executor: Executor = { client, caches, ownWrites, clock, events, drains };
-  const sync: Sync = { observer, executor, clock, events, gates, namespace, unwritten, keptUntil: new Map() };
+  const forget = (key: Key): void => {
+    ownWrites.forget(key);
+    drains.forget(key);
+    fleets.forget(key);
+    touches.forget(key);
+    gates.forget(key);
+    unwritten.delete(key);
+    cluster?.turns.forget(key);
+  };
+  const sync: Sync = { observer, executor, clock, events, gates, namespace, unwritten, keptUntil: new Map(), forget };
   const ofNode = (change: Change<KubeObject>, sets: Lister<NodeConfigRollout>): EnqueueRequest[] => {
     const { node, keys } = rolloutsOfNode(change, sets, rules, caches.nodes);
     if (caches.nodes.get(node) === undefined) {
@@ -105,15 +115,7 @@ export function rolloutController(runtime: Runtime, options: RolloutOptions & { 
         },
       },
     ],
-    onDeleted: (key) => {
-      ownWrites.forget(key);
-      drains.forget(key);
-      fleets.forget(key);
-      touches.forget(key);
-      gates.forget(key);
-      unwritten.delete(key);
-      cluster?.turns.forget(key);
-    },
+    onDeleted: forget,
     reconcile: (key, signal) => reconcile(key, sync, signal),
   };
   const own = { queue: queue('rollout'), workers: options.workers ?? 5, clock, log };
@@ -132,20 +134,15 @@ interface Sync {
   unwritten: Map<Key, Unwritten>;
   /** Monotonic, by node and former rollout: no retry of giving the node back before. */
   keptUntil: Map<string, Millis>;
+  /** Drops all memory of a rollout. */
+  forget: (key: Key) => void;
 }
 
-/**
- * One reconcile of a rollout: observe, plan (twice when gates must be checked), write the record of touches if the cluster has a budget, write the status,
- * record events, execute.
- *
- * The status is written before the actions, which follow from it: it has the revision that is rolled out, and whether the rollout has stopped. After a crash in
- * between, the next process executes the rest.
- */
+/** One reconcile of a key: removes from nodes what former rollouts left there, then reconciles the rollout of that name. */
 async function reconcile(key: Key, by: Sync, signal: AbortSignal): Promise<Outcome> {
-  const { observer, executor, clock, events, namespace } = by;
-  const { caches, cluster } = observer;
+  const { caches } = by.observer;
   // After a restore of etcd, one cache may show the restored state minutes before another: nodes of a stale cache would count as done for a new rollout.
-  const informers = Object.values(caches) as Informer<KubeObject>[];
+  const informers = informersOf(caches);
   if (!informers.every(({ current }) => current)) return { requeueAfter: BEHIND_MS, why: 'a cache is not current' };
   const rollout = caches.rollouts.get(key);
   const abandoned = await giveBackAbandoned(by, signal);
@@ -153,7 +150,32 @@ async function reconcile(key: Key, by: Sync, signal: AbortSignal): Promise<Outco
     const again = earliest(abandoned.wakeUps);
     return abandoned.failures.length > 0 ? failedWith(abandoned.failures[0], again) : again;
   }
-  const written = { ownWrites: executor.ownWrites, caches: informers };
+  try {
+    return await reconcileRollout(rollout, abandoned, by, signal);
+  } finally {
+    // A rollout that was deleted during its reconcile: what was noted after the delete event would stay forever, or count for another one of its name.
+    if (caches.rollouts.get(key)?.metadata.uid !== rollout.metadata.uid) by.forget(key);
+  }
+}
+
+const informersOf = (caches: Caches): Informer<KubeObject>[] => Object.values(caches) as Informer<KubeObject>[];
+
+/**
+ * Observe, plan (twice when gates must be checked), write the record of touches if the cluster has a budget, write the status, record events, execute.
+ *
+ * The status is written before the actions, which follow from it: it has the revision that is rolled out, and whether the rollout has stopped. After a crash in
+ * between, the next process executes the rest.
+ */
+async function reconcileRollout(
+  rollout: Readonly<NodeConfigRollout>,
+  abandoned: Abandoned,
+  by: Sync,
+  signal: AbortSignal,
+): Promise<Outcome> {
+  const { observer, executor, clock, events, namespace } = by;
+  const { caches, cluster } = observer;
+  const key = objectKey(rollout);
+  const written = { ownWrites: executor.ownWrites, caches: informersOf(caches) };
   const held = holdBack(key, written) ?? holdBack(RECORD_KEY, written);
   if (held !== undefined) return held;
   const touches = observer.touches.rollout(key);
@@ -222,11 +244,17 @@ async function orReport<T>(by: Sync, rollout: Readonly<NodeConfigRollout>, objec
   });
 }
 
+/** What could not be given back, and when to try again. */
+interface Abandoned {
+  failures: unknown[];
+  wakeUps: WakeUp[];
+}
+
 /** Removes from nodes what former rollouts left there. A failure on one node does not stop the others. */
 async function giveBackAbandoned(
   { observer, executor, clock, keptUntil }: Sync,
   signal: AbortSignal,
-): Promise<{ failures: unknown[]; wakeUps: WakeUp[] }> {
+): Promise<Abandoned> {
   const alive = observer.fleets.inOrder(observer);
   const failures: unknown[] = [];
   const wakeUps: WakeUp[] = [];

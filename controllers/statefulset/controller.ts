@@ -46,12 +46,9 @@ export function statefulSetController(runtime: Runtime, options: StatefulSetOpti
         mapFunc: (change: Change<StorageClass>, sets: Lister<StatefulSet>) => enqueueOnStorageClass(change, sets, rules),
       },
     ],
-    onDeleted: (key) => ownWrites.forget(key),
+    onDeleted: (key, uid) => sync.forget(key, uid),
     reconcile: (key, signal) => reconcileSet(key, sync, signal),
   };
-  caches.sets.addHandlers('statefulset-memory', {
-    deleted: ({ metadata: { uid = '' } }) => sync.forget(uid),
-  });
   const own = { queue: queue('statefulset'), workers: options.workers ?? 5, clock, log };
   return { name: controller.name, run: (signal) => runController(controller, own, signal) };
 }
@@ -111,7 +108,8 @@ function syncOf(
       return execute(executor, facts, todo, signal);
     },
     planStatus,
-    forget(uid) {
+    forget(key, uid) {
+      ownWrites.forget(key);
       unavailability.delete(uid);
       memory.forget(uid);
     },

@@ -19,8 +19,12 @@ export interface Controller<T extends KubeObject> {
   owns?: readonly Owns<T, KubeObject>[];
   /** Objects that it only reads. */
   reads?: readonly Reads<T, KubeObject>[];
-  /** The object was deleted, or replaced by another one of its name: drop what is stored by key (expectations, own writes). Its key is enqueued next. */
-  onDeleted?(key: Key): void;
+  /**
+   * The object was deleted, or replaced by another one of its name: drop what is stored for it (expectations, own writes). Its key is enqueued next. A
+   * reconcile that is running may store something after this call, and must drop that itself when it ends.
+   * @param uid - of the object
+   */
+  onDeleted?(key: Key, uid: string): void;
   reconcile: Reconcile;
 }
 

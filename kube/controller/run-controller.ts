@@ -83,7 +83,7 @@ function execute(steps: readonly Step[], queue: Enqueue, controller: Pick<Contro
         break;
       }
       case 'forget':
-        controller.onDeleted?.(step.key);
+        controller.onDeleted?.(step.key, step.uid);
         break;
       case 'creationSeen':
         observer?.creationSeen(step.key, step.uid);
@@ -122,7 +122,7 @@ async function allSettled(informers: readonly Informer<KubeObject>[], signal: Ab
 
 /** The steps that follow from a change, in this order. */
 export type Step =
-  { do: 'enqueue'; request: EnqueueRequest } | { do: 'forget'; key: Key } | { do: 'creationSeen' | 'deletionSeen'; key: Key; uid: string };
+  { do: 'enqueue'; request: EnqueueRequest } | { do: 'forget' | 'creationSeen' | 'deletionSeen'; key: Key; uid: string };
 
 /** A change of a primary object. */
 export function routePrimary<T extends KubeObject>(change: Change<T>): Step[] {
@@ -133,7 +133,7 @@ export function routePrimary<T extends KubeObject>(change: Change<T>): Step[] {
       return [enqueue(objectKey(change.after))];
     case 'delete': {
       const key = objectKey(change.last);
-      return [{ do: 'forget', key }, enqueue(key)];
+      return [{ do: 'forget', key, uid: change.last.metadata.uid ?? '' }, enqueue(key)];
     }
   }
 }

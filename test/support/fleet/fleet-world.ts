@@ -9,6 +9,7 @@ import { definitions } from '../../../deploy/manifests.ts';
 import { configMaps, coreEvents, type KubeObject, nodes, pods } from '../../../kube/api/object.ts';
 import type { Client } from '../../../kube/client/client.ts';
 import '../../../kube/client/list-stream.ts';
+import type { WorkQueue } from '../../../kube/queue/work-queue.ts';
 import { localClient } from '../embedded-api.ts';
 import { FakeClock } from '../fake-clock.ts';
 import { type LocalProcess, startLocally } from '../local-process.ts';
@@ -40,6 +41,9 @@ export class FleetWorld implements AsyncDisposable {
 
   /** How late the next event of a watch of the controller comes, and those behind it with it. */
   lag: () => Millis = () => 0;
+
+  /** Rollouts that the controller was told to look at, now or later. */
+  readonly enqueued: string[] = [];
 
   readonly #budget: Count | undefined;
 
@@ -81,10 +85,15 @@ export class FleetWorld implements AsyncDisposable {
     const serves = { version: 'v1.36.3', servesNodeConfigs: true, hasConfigSource: false };
     return startLocally(this.api, {
       name: 'dkc-controllers',
-      setup: (runtime) => [rolloutController(runtime, { serves, maxUnavailable, http: async () => this.prometheus() })],
+      setup: (runtime) => [rolloutController({ ...runtime, queue: (queue) => this.#recorded(runtime.queue(queue)) }, { serves, maxUnavailable, http: async () => this.prometheus() })],
       clock: this.clock,
       wrap: (client) => intercepted(client, { call: between, watch: (_, pass) => this.#lagging(pass()) }),
     });
+  }
+
+  #recorded(queue: WorkQueue): WorkQueue {
+    const addAfter = queue.addAfter.bind(queue);
+    return Object.assign(queue, { addAfter: (key: string, ms: Millis) => (this.enqueued.push(key), addAfter(key, ms)) });
   }
 
   async *#lagging<T>(events: AsyncIterable<T>): AsyncIterable<T> {

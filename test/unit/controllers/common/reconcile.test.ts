@@ -45,7 +45,7 @@ test('what is noted of a set that is deleted while it is reconciled is forgotten
     plan: () => ({ warnings: [{ about: 'claims', events: [{ type: 'Warning', reason: 'A', message: 'b' }] }], wakeUps: [] }),
     execute: async () => ({ failures: [] }),
     planStatus: () => ({ status: { replicas: 1 }, wakeUps: [] }),
-    forget: (uid: string) => memory.forget(uid),
+    forget: (_key: string, uid: string) => memory.forget(uid),
   };
   await reconcileSet('a/web', by as unknown as Parameters<typeof reconcileSet>[1], new AbortController().signal);
   assert.equal(memory.of({ set }).statusHeldMs('idle'), 0);

@@ -16,6 +16,8 @@ import {
 } from '../../../../controllers/rollout/cluster/places.ts';
 import { newRecord, readRecord, RECORD, recordFor } from '../../../../controllers/rollout/cluster/record.ts';
 import { type RolloutNode, viewOf } from '../../../../controllers/rollout/node.ts';
+import type { HttpAnswer } from '../../../../controllers/rollout/gates/contract.ts';
+import { rollouts } from '../../../../controllers/rollout/types.ts';
 import { rulesOf } from '../../../../controllers/rollout/rules.ts';
 import { configMaps, type KubeObject } from '../../../../kube/api/object.ts';
 import { isNotFound } from '../../../../kube/client/errors.ts';
@@ -217,6 +219,26 @@ test('rollouts of two pools share the budget of the cluster and take turns; a po
   assert.equal(world.agents.mostInFlight, 2);
   const record = await world.client.get(configMaps, { name: RECORD, namespace: 'dkc-system' });
   assert.equal(readRecord(record as { data?: Record<string, string> }).maxUnavailable, '2');
+});
+
+test('a rollout that is deleted while its gates are checked is not remembered: no change of a node enqueues it', async () => {
+  await using world = await FleetWorld.start({ maxUnavailable: 1 });
+  await world.addNode('other', { ready: false });
+  await world.addNode('web-0', { labels: { pool: 'web' } });
+  await world.payload({ maxPods: 120 });
+  const [asked, answer] = [Promise.withResolvers<void>(), Promise.withResolvers<HttpAnswer>()];
+  world.prometheus = () => (asked.resolve(), answer.promise);
+  const gates = [{ name: 'slow', prometheus: { url: 'http://prometheus', query: 'up' } }];
+  await world.roll('web', { nodeSelector: { matchLabels: { pool: 'web' } }, gates });
+  await Promise.all([world.clock.advance(5_000), asked.promise]);
+  await world.client.delete(rollouts, { name: 'web' });
+  await world.clock.advance(1_000);
+  answer.resolve({ status: 200, text: '{"status":"success","data":{"resultType":"vector","result":[]}}' });
+  await world.clock.advance(60_000);
+  world.enqueued.length = 0;
+  await patchNode(world, 'other', { metadata: { labels: { beat: '1' } } });
+  await world.clock.advance(5_000);
+  assert.deepEqual(world.enqueued, []);
 });
 
 test('a controller without the budget deletes the record of one that had it', async () => {

@@ -95,7 +95,7 @@ test('orphans concern nobody where nobody adopts', () => {
 
 test('each change of a primary, and each resync, is its own key’s', () => {
   for (const seen of ['add:', 'update: -> v2', 'update: -> ']) assert.deepEqual(routePrimary(change(seen)).map(inWords), ['enqueue ns/p']);
-  assert.deepEqual(routePrimary(change('delete:')).map(inWords), ['forget ns/p', 'enqueue ns/p']);
+  assert.deepEqual(routePrimary(change('delete:')).map(inWords), ['forget ns/p up', 'enqueue ns/p']);
 });
 
 test('what a controller reads enqueues what its mapFunc says, and nothing at a resync', () => {
