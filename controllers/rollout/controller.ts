@@ -3,7 +3,7 @@ import type { KubeObject } from '../../kube/api/object.ts';
 import { matchesLabels } from '../../kube/api/selector.ts';
 import type { Change } from '../../kube/cache/change.ts';
 import { type Informer, type Key, type Lister, objectKey, memoize } from '../../kube/cache/contract.ts';
-import { type Controller, type EnqueueRequest, failedWith, type Outcome } from '../../kube/controller/controller.ts';
+import { type Controller, done, type EnqueueRequest, failedWith, type Outcome } from '../../kube/controller/controller.ts';
 import { ActionError } from '../../base/errors.ts';
 import { isRefused, isRejected, serverMessageOf } from '../../kube/client/errors.ts';
 import type { EventRecorder } from '../../kube/controller/event-recorder.ts';
@@ -144,18 +144,24 @@ async function reconcile(key: Key, by: Sync, signal: AbortSignal): Promise<Outco
   // After a restore of etcd, one cache may show the restored state minutes before another: nodes of a stale cache would count as done for a new rollout.
   const informers = informersOf(caches);
   if (!informers.every(({ current }) => current)) return { requeueAfter: BEHIND_MS, why: 'a cache is not current' };
-  const rollout = caches.rollouts.get(key);
   const abandoned = await giveBackAbandoned(by, signal);
-  if (rollout === undefined || rollout.metadata.deletionTimestamp !== undefined) {
-    const again = earliest(abandoned.wakeUps);
-    return abandoned.failures.length > 0 ? failedWith(abandoned.failures[0], again) : again;
-  }
+  const rollout = caches.rollouts.get(key);
+  if (rollout === undefined || rollout.metadata.deletionTimestamp !== undefined) return together(done, abandoned);
   try {
-    return await reconcileRollout(rollout, abandoned, by, signal);
+    return together(await reconcileRollout(rollout, by, signal), abandoned);
+  } catch (error) {
+    return failedWith(error, earliest(abandoned.wakeUps));
   } finally {
     // A rollout that was deleted during its reconcile: what was noted after the delete event would stay forever, or count for another one of its name.
     if (caches.rollouts.get(key)?.metadata.uid !== rollout.metadata.uid) by.forget(key);
   }
+}
+
+/** The outcome of a reconcile in which nodes were given back, too: fails if either failed, and requeues at the first time. @throws the failure, if nothing requeues */
+function together(outcome: Outcome, { failures, wakeUps }: Abandoned): Outcome {
+  const failed = 'failed' in outcome ? [outcome.failed, ...failures] : failures;
+  const next = earliest('requeueAfter' in outcome ? [outcome, ...wakeUps] : wakeUps);
+  return failed.length > 0 ? failedWith(failed[0], next) : next;
 }
 
 const informersOf = (caches: Caches): Informer<KubeObject>[] => Object.values(caches) as Informer<KubeObject>[];
@@ -166,12 +172,7 @@ const informersOf = (caches: Caches): Informer<KubeObject>[] => Object.values(ca
  * The status is written before the actions, which follow from it: it has the revision that is rolled out, and whether the rollout has stopped. After a crash in
  * between, the next process executes the rest.
  */
-async function reconcileRollout(
-  rollout: Readonly<NodeConfigRollout>,
-  abandoned: Abandoned,
-  by: Sync,
-  signal: AbortSignal,
-): Promise<Outcome> {
+async function reconcileRollout(rollout: Readonly<NodeConfigRollout>, by: Sync, signal: AbortSignal): Promise<Outcome> {
   const { observer, executor, clock, events, namespace } = by;
   const { caches, cluster } = observer;
   const key = objectKey(rollout);
@@ -212,9 +213,8 @@ async function reconcileRollout(
   const now = clock.monotonic();
   unwritten.tried(due, planned.actions, new Map(failed.map((failure) => [failure.object, whyFailed(failure)])), now);
   reportRefused(by, rollout, failed);
-  const failures = [...failed.map(({ error }) => error), ...abandoned.failures];
-  const next = earliest([...planned.wakeUps, ...wakeUps, ...abandoned.wakeUps, ...unwritten.wakeUps(now)]);
-  return failures.length > 0 ? failedWith(failures[0], next) : next;
+  const next = earliest([...planned.wakeUps, ...wakeUps, ...unwritten.wakeUps(now)]);
+  return failed.length > 0 ? failedWith(failed[0]?.error, next) : next;
 }
 
 /** Tells users of the rollout that what its status announces could not be written. */
