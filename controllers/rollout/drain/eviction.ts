@@ -78,7 +78,7 @@ async function discover(client: Pick<Client, 'raw'>, signal: AbortSignal): Promi
     if (resource['group'] === 'policy' && typeof resource['version'] === 'string') return `policy/${resource['version']}`;
   }
   throw new ActionError('evict pods', 'through pods/eviction', {
-    hint: 'the API server does not serve it; use the drain policy Never on this cluster',
+    hint: 'the API server does not serve it; set spec.drain: Never',
   });
 }
 

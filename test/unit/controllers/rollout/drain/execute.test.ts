@@ -74,7 +74,7 @@ test('a server before 1.22 is sent evictions of policy/v1beta1, and one without 
   const none = new ApiEvictor({ raw: async () => ({ resources: [] }) } as unknown as Client);
   await assert.rejects(
     none.evict(refs[0] ?? assert.fail(), { gracePeriodSeconds: undefined, signal: new AbortController().signal }),
-    /does not serve it; use the drain policy Never/,
+    /does not serve it; set spec\.drain: Never/,
   );
 });
 
