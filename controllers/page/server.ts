@@ -1,12 +1,11 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { promisify } from 'node:util';
 import { constants, createGzip, gzip } from 'node:zlib';
 import { rfc3339, type Clock, type Millis } from '../../base/clock.ts';
 import { ActionError, describeError } from '../../base/errors.ts';
 import type { Log } from '../../base/log.ts';
 import { http } from '../../kube/client/builtins.ts';
-import { urlOf, type BindAddress } from '../../kube/serving/serve.ts';
+import { listenOn, urlOf, type BindAddress } from '../../kube/serving/serve.ts';
 import type { PageMetrics, PageNodeDetail } from './contract.ts';
 import { type FleetPicture, upToDate } from './fleet-model.ts';
 import { decide, pageHeaders, type PageRoute } from './request.ts';
@@ -61,16 +60,13 @@ export async function startPageServer(options: PageServerOptions): Promise<PageS
     },
   );
   server.maxConnections = MAX_CONNECTIONS;
-  await new Promise<void>((resolve, reject) => {
-    server.once('error', (cause) => {
-      const hint = 'choose another --page-bind-address, or an empty one to switch it off';
-      reject(new ActionError('serve the fleet page on', urlOf(at), { hint, cause }));
-    });
-    server.listen(at.port, at.host === '' ? undefined : at.host, resolve);
+  const onError = (error: Error): void => log.warn('fleet page server error', { address: urlOf(at), error: describeError(error) });
+  const url = await listenOn(server, at, onError).catch((cause: unknown) => {
+    const hint = 'choose another --page-bind-address, or an empty one to switch it off';
+    throw new ActionError('serve the fleet page on', urlOf(at), { hint, cause });
   });
-  const { port } = server.address() as AddressInfo;
   return {
-    url: urlOf({ host: at.host === '' ? '127.0.0.1' : at.host, port }),
+    url,
     async close() {
       stream.close();
       const closed = new Promise((resolve) => server.close(resolve));

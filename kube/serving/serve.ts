@@ -1,5 +1,5 @@
 import { type AddressInfo, isIPv4, isIPv6 } from 'node:net';
-import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Registry } from 'prom-client';
 import { ActionError, describeError } from '../../base/errors.ts';
 import { http } from '../client/builtins.ts';
@@ -67,16 +67,13 @@ export async function startServing(options: ServingOptions): Promise<Serving> {
     },
   );
   server.maxConnections = MAX_CONNECTIONS;
-  await new Promise<void>((resolve, reject) => {
-    server.once('error', (cause) => {
-      const hint = 'choose another --metrics-bind-address, or an empty one to switch it off';
-      reject(new ActionError('serve metrics on', options.address, { hint, cause }));
-    });
-    server.listen(at.port, at.host === '' ? undefined : at.host, resolve);
+  const onError = (error: Error): void => options.log.warn('metrics server error', { address: options.address, error: describeError(error) });
+  const url = await listenOn(server, at, onError).catch((cause: unknown) => {
+    const hint = 'choose another --metrics-bind-address, or an empty one to switch it off';
+    throw new ActionError('serve metrics on', options.address, { hint, cause });
   });
-  const { port } = server.address() as AddressInfo;
   return {
-    url: urlOf({ host: at.host === '' ? '127.0.0.1' : at.host, port }),
+    url,
     async close() {
       if (closing.signal.aborted) return;
       closing.abort(new Error('the server closes'));
@@ -85,6 +82,27 @@ export async function startServing(options: ServingOptions): Promise<Serving> {
       await closed;
     },
   };
+}
+
+/**
+ * @param onError - called with each later error of the server that differs from the last one, such as a connection that cannot be accepted without a free
+ * file descriptor: the server goes on, and an error without a listener would end the process
+ * @returns the URL @throws the system's error when the server cannot listen
+ */
+export async function listenOn(server: Server, { host, port }: BindAddress, onError: (error: Error) => void): Promise<string> {
+  let last: string | undefined;
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', reject);
+    server.listen(port, host === '' ? undefined : host, () => {
+      server.off('error', reject);
+      server.on('error', (error) => {
+        if (error.message !== last) onError(error);
+        last = error.message;
+      });
+      resolve();
+    });
+  });
+  return urlOf({ host: host === '' ? '127.0.0.1' : host, port: (server.address() as AddressInfo).port });
 }
 
 type Route = (url: URL, signal: AbortSignal) => Promise<Answer>;

@@ -1,10 +1,11 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
+import { createServer } from 'node:http';
 import { connect } from 'node:net';
 import { after, test } from 'node:test';
 import { Counter, Registry } from 'prom-client';
 import { processMetrics } from '../../../../kube/metrics/all-metrics.ts';
-import { isLoopback, parseBindAddress, type Serving, type ServingOptions, startServing, urlOf } from '../../../../kube/serving/serve.ts';
+import { isLoopback, listenOn, parseBindAddress, type Serving, type ServingOptions, startServing, urlOf } from '../../../../kube/serving/serve.ts';
 import { realClock } from '../../../../base/clock.ts';
 import { recordedLog } from '../../../support/recorded-log.ts';
 
@@ -149,4 +150,13 @@ test('loopback is what nobody else reaches', () => {
   for (const host of ['127.0.0.1', '127.9.9.9', '::1', '0:0:0:0:0:0:0:1', 'localhost']) assert.equal(isLoopback(host), true, host);
   for (const host of ['', '0.0.0.0', '::', '1::1', '10.0.0.1', '127.0.0.1.example.com', 'localhost.example.com'])
     assert.equal(isLoopback(host), false, host);
+});
+
+test('a server that listens survives its errors, and each that differs from the last one is reported', async (t) => {
+  const server = createServer();
+  t.after(() => server.close());
+  const told: string[] = [];
+  await listenOn(server, { host: '127.0.0.1', port: 0 }, ({ message }) => told.push(message));
+  for (const message of ['accept EMFILE', 'accept EMFILE', 'accept ENOBUFS']) server.emit('error', new Error(message));
+  assert.deepEqual(told, ['accept EMFILE', 'accept ENOBUFS']);
 });
