@@ -224,7 +224,7 @@ export class Expectations {
     const now = this.#clock.monotonic();
     for (const [key, { until }] of this.#waiting) {
       if (until > now) return;
-      this.#waiting.delete(key);
+      this.expiresIn(key);
     }
   }
 }

@@ -59,13 +59,17 @@ test('expectations end after their time, which says when to wake the owner', asy
   const expectations = new Expectations(clock, { ttlMs: TTL, onExpired: (key, missing) => told.push([key, missing]) });
   const pass = expectations.expect('ns/ds', { creations: 1, deletions: ['d'] });
   pass.created('a');
+  expectations.expect('ns/other', { creations: 2, deletions: [] });
   assert.equal(expectations.expiresIn('ns/ds'), TTL);
   await clock.advance(TTL - 1);
   assert.equal(expectations.expiresIn('ns/ds'), 1);
   await clock.advance(1);
-  assert.equal(expectations.satisfied('ns/ds'), true);
+  assert.equal(expectations.expiresIn('ns/ds'), undefined);
+  // Nobody asks about the other one: the next pass of any owner finds it.
+  expectations.expect('ns/ds', { creations: 0, deletions: [] });
   assert.equal(expectations.size, 0);
-  assert.deepEqual(told, [['ns/ds', { unanswered: 0, created: ['a'], lost: 0, deletions: ['d'] }]]);
+  const other = ['ns/other', { unanswered: 2, created: [], lost: 0, deletions: [] }];
+  assert.deepEqual(told, [['ns/ds', { unanswered: 0, created: ['a'], lost: 0, deletions: ['d'] }], other]);
 });
 
 test('a late answer of a pass that is over says nothing about the next one', () => {
