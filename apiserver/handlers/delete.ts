@@ -121,7 +121,11 @@ export function finishPods(context: Context, ms: number, log: Log, signal: Abort
     const live = context.storage.get('/pods', change.key);
     const served = context.registry.stored('/pods');
     if (served === undefined || live?.metadata.uid !== uid) return;
-    deleteObject(context, served, { namespace, name }, { dryRun: false, gracePeriodSeconds: 0, uid });
+    try {
+      deleteObject(context, served, { namespace, name }, { dryRun: false, gracePeriodSeconds: 0, uid });
+    } catch (error) {
+      log.error('failed to finish deleted pod', { pod: `${namespace}/${name}`, error: describeError(error) });
+    }
   };
   context.storage.onChange((kind, change) => {
     const { uid = '', deletionTimestamp, deletionGracePeriodSeconds = 0 } = change.object.metadata;
@@ -132,11 +136,10 @@ export function finishPods(context: Context, ms: number, log: Log, signal: Abort
       setImmediate(() => finish(change));
       return;
     }
+    // Rejects only when the server stops.
     context.clock.sleep(ms, signal).then(
       () => finish(change),
-      (error: unknown) => {
-        if (!signal.aborted) log.error('failed to finish deleted pod', { error: describeError(error) });
-      },
+      () => {},
     );
   });
 }

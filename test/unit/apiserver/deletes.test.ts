@@ -3,6 +3,7 @@ import { describe, test } from 'node:test';
 import type { LocalApiOptions } from '../../../apiserver/local-api.ts';
 import { configMaps, pods, type KubeObject, type OwnerReference } from '../../../kube/api/object.ts';
 import { atRest, FakeClock } from '../../support/fake-clock.ts';
+import { recordedLog } from '../../support/recorded-log.ts';
 import { localApi, localClient } from '../../support/embedded-api.ts';
 
 const at = { name: 'web', namespace: 'default' };
@@ -44,6 +45,17 @@ describe('deleting a pod', () => {
       await atRest();
       assert.equal(clock.sleepers, 0, 'it leaves no timer behind');
     });
+});
+
+test('a pod that a simulated kubelet cannot remove is an error in the log, and the server goes on', async () => {
+  const { log, lines } = recordedLog();
+  const { client, storage, clock, api } = world({ podKubelet: 'instant', log });
+  api.add({ apiVersion: 'v1', kind: 'Pod', metadata: at, spec: { containers: [{ name: 'c', image: 'i' }], nodeName: 'a' } });
+  storage.put('/pods', 'default/web', { ...storage.get('/pods', 'default/web'), status: { phase: 'Running' } } as KubeObject);
+  storage.onChange((_, { type }) => assert.notEqual(type, 'DELETED'));
+  await client.delete(pods, at);
+  await clock.advance(1_000);
+  assert.ok(lines.includes('error: failed to finish deleted pod'));
 });
 
 describe('what an owner leaves behind', () => {
