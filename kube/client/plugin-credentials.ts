@@ -61,7 +61,8 @@ export async function pluginCredentials(
   request: CredentialsRequest & { nowMs: Millis; log: Log },
 ): Promise<PluginCredentials> {
   for (let other = pendingRequests.get(plugin); other !== undefined; other = pendingRequests.get(plugin)) {
-    if (other.renews || !request.renew) return answerOf(other, request.signal);
+    // One that was stopped fails, whatever its program has answered.
+    if (!other.stop.signal.aborted && (other.renews || !request.renew)) return answerOf(other, request.signal);
     await other.answer.catch(() => undefined);
   }
   const stop = new AbortController();

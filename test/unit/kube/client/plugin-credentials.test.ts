@@ -103,6 +103,16 @@ describe('a program of an exec user', () => {
     assert.equal((await pluginCredentials(plugin, ask)).authorization, 'Bearer t2');
   });
 
+  test('that was stopped, since nobody waited for it any more, is run again for who asks next', async () => {
+    const plugin = user(`sleep 0.1; echo '{"status":{"token":"t"}}'`);
+    const stop = new AbortController();
+    const first = assert.rejects(pluginCredentials(plugin, { ...ask, signal: stop.signal }), why(/no longer needed, and was killed/));
+    stop.abort();
+    const next = [pluginCredentials(plugin, ask), pluginCredentials(plugin, ask)];
+    assert.deepEqual(await Promise.all(next), [{ authorization: 'Bearer t' }, { authorization: 'Bearer t' }]);
+    await first;
+  });
+
   test('that fails without a word, never ends, or writes without end, has its error say so', async () => {
     await assert.rejects(pluginCredentials(user('exit 7'), ask), why(/it exited with 7, without output/));
     const hanging = user('sleep 10 & sleep 10; :');
