@@ -97,7 +97,7 @@ function syncOf({ rules, observer, executor, suspended }: Parts): SetSync<Daemon
     plan,
     execute(key, { rules: of }, todo, signal) {
       suspended.forgetSet(key);
-      for (const node of todo.suspendedOn) suspended.evaluated(key, node, true);
+      for (const node of todo.suspendedOn) suspended.add(key, node);
       return execute(executor, of, todo, signal);
     },
     planStatus,

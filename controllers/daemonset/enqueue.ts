@@ -73,25 +73,21 @@ const differs = (a: Decision, b: Decision): boolean => a.run !== b.run || a.keep
 export class SuspendedSets {
   readonly #byNode = new Map<string, Set<Key>>();
 
-  /** Records whether a set waits for room on a node, and replaces the last record of the two. */
-  evaluated(set: Key, node: string, suspended: boolean): void {
-    if (!suspended) {
-      this.#take(set, node);
-      return;
-    }
+  /** A set waits for room on a node. */
+  add(set: Key, node: string): void {
     const waiting = this.#byNode.get(node);
     if (waiting === undefined) this.#byNode.set(node, new Set([set]));
     else waiting.add(set);
   }
 
-  /** @returns the sets to enqueue when a pod has left the node; each stays recorded until it is evaluated again */
+  /** @returns the sets to enqueue when a pod has left the node; each stays recorded until its next plan */
   freed(node: string): Key[] {
     return [...(this.#byNode.get(node) ?? [])];
   }
 
   /** Forgets a set on all nodes. */
   forgetSet(set: Key): void {
-    for (const node of this.#byNode.keys()) this.#take(set, node);
+    for (const [node, waiting] of this.#byNode) if (waiting.delete(set) && waiting.size === 0) this.#byNode.delete(node);
   }
 
   /** Number of pairs of set and node. */
@@ -99,11 +95,6 @@ export class SuspendedSets {
     let size = 0;
     for (const waiting of this.#byNode.values()) size += waiting.size;
     return size;
-  }
-
-  #take(set: Key, node: string): void {
-    const waiting = this.#byNode.get(node);
-    if (waiting?.delete(set) && waiting.size === 0) this.#byNode.delete(node);
   }
 }
 

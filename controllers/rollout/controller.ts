@@ -251,10 +251,7 @@ interface Abandoned {
 }
 
 /** Removes from nodes what former rollouts left there. A failure on one node does not stop the others. */
-async function giveBackAbandoned(
-  { observer, executor, clock, keptUntil }: Sync,
-  signal: AbortSignal,
-): Promise<Abandoned> {
+async function giveBackAbandoned({ observer, executor, clock, keptUntil }: Sync, signal: AbortSignal): Promise<Abandoned> {
   const alive = observer.fleets.inOrder(observer);
   const failures: unknown[] = [];
   const wakeUps: WakeUp[] = [];

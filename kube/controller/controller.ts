@@ -35,8 +35,6 @@ export interface Owns<T extends KubeObject, O extends KubeObject> {
   matching?(orphan: Readonly<O>, owners: Lister<T>): Iterable<Key>;
   /** Notified before the owner is enqueued. */
   expectations?: Observer;
-  /** Ms after which the owner must be reconciled once more, because time alone will have changed something. The owner is enqueued now in any case. */
-  requeueAfter?(owner: Readonly<T>, before: Readonly<O>, after: Readonly<O>): Millis | undefined;
 }
 
 /** The part of expectations that receives cache changes. */

@@ -162,11 +162,6 @@ export class Expectations {
     this.#see(key, uid, 'went');
   }
 
-  /** Nothing is awaited any more, or the TTL has ended. */
-  satisfied(key: Key): boolean {
-    return this.expiresIn(key) === undefined;
-  }
-
   /** Ms until the owner's expectations expire, at least 1: enqueue the owner then, since an event may never come. undefined when nothing is awaited. */
   expiresIn(key: Key): Millis | undefined {
     const waiting = this.#waiting.get(key);
@@ -183,12 +178,6 @@ export class Expectations {
     const left = this.expiresIn(key);
     if (left === undefined || this.#reached === undefined || this.#waiting.get(key)?.created.size === 0) return left;
     return Math.min(RECHECK_MS, left);
-  }
-
-  /** What the owner waits for, for people; undefined for nothing. */
-  awaited(key: Key): Missing | undefined {
-    const waiting = this.#waiting.get(key);
-    return waiting === undefined ? undefined : missing(waiting);
   }
 
   /** The owner was deleted: a successor with its name starts clean. */

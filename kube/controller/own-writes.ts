@@ -2,7 +2,6 @@ import type { Clock, Millis } from '../../base/clock.ts';
 import { type KubeObject, type Resource, resourceName } from '../api/object.ts';
 import { type Informer, type Key, objectKey } from '../cache/contract.ts';
 import { compareVersions } from '../cache/change.ts';
-import type { Expectations } from './expectations.ts';
 import type { Outcome } from './controller.ts';
 
 /** What is read of a cache. */
@@ -166,8 +165,6 @@ function isAtLeast(version: string, wanted: string): boolean {
 }
 
 export interface HoldBack {
-  /** @default nothing is awaited */
-  expectations?: Pick<Expectations, 'requeueAfter'>;
   ownWrites: Pick<OwnWrites, 'caughtUp' | 'requeueAfter'>;
   /** One for each kind that the controller writes. */
   caches: readonly SeenCache[];
@@ -178,8 +175,7 @@ export interface HoldBack {
  * @returns when to check again, even without an event; undefined to continue
  * @throws {RangeError} when a kind that was written is not among the caches: a bug of the caller
  */
-export function holdBack(key: Key, { expectations, ownWrites, caches }: HoldBack): Outcome | undefined {
-  if (!ownWrites.caughtUp(key, caches)) return { requeueAfter: ownWrites.requeueAfter(key) ?? 0, why: 'own writes are not seen yet' };
-  const after = expectations?.requeueAfter(key);
-  return after === undefined ? undefined : { requeueAfter: after, why: 'creations or deletions are not seen yet' };
+export function holdBack(key: Key, { ownWrites, caches }: HoldBack): Outcome | undefined {
+  if (ownWrites.caughtUp(key, caches)) return undefined;
+  return { requeueAfter: ownWrites.requeueAfter(key) ?? 0, why: 'own writes are not seen yet' };
 }

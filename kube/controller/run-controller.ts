@@ -121,8 +121,7 @@ async function allSettled(informers: readonly Informer<KubeObject>[], signal: Ab
 }
 
 /** The steps that follow from a change, in this order. */
-export type Step =
-  { do: 'enqueue'; request: EnqueueRequest } | { do: 'forget' | 'creationSeen' | 'deletionSeen'; key: Key; uid: string };
+export type Step = { do: 'enqueue'; request: EnqueueRequest } | { do: 'forget' | 'creationSeen' | 'deletionSeen'; key: Key; uid: string };
 
 /** A change of a primary object. */
 export function routePrimary<T extends KubeObject>(change: Change<T>): Step[] {
@@ -157,7 +156,7 @@ export function routeRead<T extends KubeObject, O extends KubeObject>(
  * | updated, nothing new (resync) | none |
  * | updated, the controller changed | the previous one, for which it counts as deleted; then the rows below |
  * | updated, terminating | as deleted |
- * | updated, with a controller | the owner, perhaps again later |
+ * | updated, with a controller | the owner |
  * | updated, orphan, labels or controller changed | all that match |
  * | updated, orphan, else | none |
  * | deleted, with a controller | the owner; it was deleted |
@@ -169,7 +168,7 @@ export function routeRead<T extends KubeObject, O extends KubeObject>(
  */
 export function routeOwned<T extends KubeObject, O extends KubeObject>(
   change: Change<O>,
-  edge: Pick<Owns<T, O>, 'matching' | 'requeueAfter'>,
+  edge: Pick<Owns<T, O>, 'matching'>,
   { resource, lister }: { resource: Resource; lister: Lister<T> },
 ): Step[] {
   const ownerOf = (object: Readonly<O>): Readonly<T> | undefined => {
@@ -209,10 +208,7 @@ export function routeOwned<T extends KubeObject, O extends KubeObject>(
           ? [...steps, ...matching(after).map(enqueue)]
           : steps;
       const owner = ownerOf(after);
-      if (owner === undefined) return steps;
-      const key = objectKey(owner);
-      const later = edge.requeueAfter?.(owner, before, after);
-      return [...steps, enqueue(key), ...(later === undefined ? [] : [enqueue({ key, after: later })])];
+      return owner === undefined ? steps : [...steps, enqueue(objectKey(owner))];
     }
   }
 }

@@ -133,14 +133,6 @@ export class DelayQueue<K> {
     if (at < this.#until) this.#wake();
   }
 
-  /** @returns whether the key was waiting */
-  delete(key: K): boolean {
-    // A sleep for this key ends on time, finds nothing due, and the loop sleeps for the next key. Without any key left it is aborted now.
-    const was = this.#due.delete(key);
-    if (was && this.#due.size === 0) this.#rearm?.abort();
-    return was;
-  }
-
   /** Drops all keys, ignores later ones, and aborts the active sleep. */
   close(): void {
     this.#closed = true;

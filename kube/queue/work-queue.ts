@@ -61,7 +61,6 @@ export class WorkQueue {
   readonly #counts: QueueCounts;
   /** Workers that wait for a key, the one that has waited longest first; none while a key is ready. */
   readonly #waiters = new Set<(key: Key | undefined) => void>();
-  readonly #drainers = new Set<() => void>();
   #shutDown = false;
 
   /** @param name - for logs and metrics, such as `daemonset` */
@@ -156,7 +155,6 @@ export class WorkQueue {
     if (worked === undefined) throw new RangeError(`queue ${this.name}: done with ${key}, which nobody is processing`);
     this.#counts.finished(worked);
     this.#handOut();
-    this.#notifyDrained();
   }
 
   /** Accepts no more keys and drops the delayed keys. Ready keys are still handed out; after them every `get` returns undefined. */
@@ -164,33 +162,6 @@ export class WorkQueue {
     this.#shutDown = true;
     this.#delays.close();
     for (const settle of this.#waiters) settle(undefined);
-    this.#notifyDrained();
-  }
-
-  /**
-   * Shuts down and waits for the workers.
-   * @returns true once no key is ready or being processed; false when the signal aborts first
-   */
-  async drain(signal: AbortSignal): Promise<boolean> {
-    this.shutDown();
-    if (signal.aborted || this.#drained) return this.#drained;
-    return new Promise((resolve) => {
-      const settle = (): void => {
-        signal.removeEventListener('abort', settle);
-        this.#drainers.delete(settle);
-        resolve(this.#drained);
-      };
-      signal.addEventListener('abort', settle, { once: true });
-      this.#drainers.add(settle);
-    });
-  }
-
-  get #drained(): boolean {
-    return this.#keys.ready === 0 && this.#keys.processing === 0;
-  }
-
-  #notifyDrained(): void {
-    if (this.#drained) for (const settle of this.#drainers) settle();
   }
 
   #take(): Key | undefined {

@@ -67,7 +67,8 @@ export async function startServing(options: ServingOptions): Promise<Serving> {
     },
   );
   server.maxConnections = MAX_CONNECTIONS;
-  const onError = (error: Error): void => options.log.warn('metrics server error', { address: options.address, error: describeError(error) });
+  const onError = (error: Error): void =>
+    options.log.warn('metrics server error', { address: options.address, error: describeError(error) });
   const url = await listenOn(server, at, onError).catch((cause: unknown) => {
     const hint = 'choose another --metrics-bind-address, or an empty one to switch it off';
     throw new ActionError('serve metrics on', options.address, { hint, cause });

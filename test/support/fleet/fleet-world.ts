@@ -85,7 +85,12 @@ export class FleetWorld implements AsyncDisposable {
     const serves = { version: 'v1.36.3', servesNodeConfigs: true, hasConfigSource: false };
     return startLocally(this.api, {
       name: 'dkc-controllers',
-      setup: (runtime) => [rolloutController({ ...runtime, queue: (queue) => this.#recorded(runtime.queue(queue)) }, { serves, maxUnavailable, http: async () => this.prometheus() })],
+      setup: (runtime) => [
+        rolloutController(
+          { ...runtime, queue: (queue) => this.#recorded(runtime.queue(queue)) },
+          { serves, maxUnavailable, http: async () => this.prometheus() },
+        ),
+      ],
       clock: this.clock,
       wrap: (client) => intercepted(client, { call: between, watch: (_, pass) => this.#lagging(pass()) }),
     });

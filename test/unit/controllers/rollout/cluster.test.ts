@@ -227,7 +227,10 @@ test('a rollout that is deleted while its gates are checked is not remembered: n
   await world.addNode('web-0', { labels: { pool: 'web' } });
   await world.payload({ maxPods: 120 });
   const [asked, answer] = [Promise.withResolvers<void>(), Promise.withResolvers<HttpAnswer>()];
-  world.prometheus = () => (asked.resolve(), answer.promise);
+  world.prometheus = () => {
+    asked.resolve();
+    return answer.promise;
+  };
   const gates = [{ name: 'slow', prometheus: { url: 'http://prometheus', query: 'up' } }];
   await world.roll('web', { nodeSelector: { matchLabels: { pool: 'web' } }, gates });
   await Promise.all([world.clock.advance(5_000), asked.promise]);

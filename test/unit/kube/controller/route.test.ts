@@ -59,8 +59,6 @@ function inWords(step: Step): string {
 /** The orphan's label says who matches: `l=ab` both sets. */
 const edge = {
   matching: ({ metadata }: KubeObject) => Array.from(metadata.labels?.['l'] ?? '', (name) => `ns/${name}`),
-  requeueAfter: (_owner: KubeObject, before: KubeObject, after: KubeObject) =>
-    before['ready'] !== true && after['ready'] === true ? 11_000 : undefined,
 };
 
 const cases = table('seen | steps | why')(`
@@ -73,7 +71,6 @@ const cases = table('seen | steps | why')(`
   add: by a/old l=ab               |                                                  | another UID is another owner
   update: by a/ua -> by a/ua ready |                                                  | a resync is no change
   update: by a/ua -> by a/ua v2    | enqueue ns/a                                     | any change goes to the owner
-  update: by a/ua -> by a/ua ready v2 | enqueue ns/a, enqueue ns/a in 11000 | a pod that became ready is looked at again
   update: by a/ua -> by a/ua going v2 | deletionSeen ns/a up, enqueue ns/a | marked for deletion counts as deleted
   update: l=b -> l=b by a/ua v2    | enqueue ns/a                                     | adopted: the owner, and no creation
   update: l=b by a/ua -> l=b v2    | deletionSeen ns/a up, enqueue ns/a, enqueue ns/b | released: gone for its owner, and for all that match

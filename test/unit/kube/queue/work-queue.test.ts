@@ -102,27 +102,6 @@ test('shut down: no more keys, those in the line are still handed out, then none
   assert.deepEqual(sizes(), empty);
 });
 
-test('drained when nothing is in the line or with a worker; a drain that is given up says so and leaves no listener', async () => {
-  const { queue, get } = workQueue();
-  queue.add('a');
-  await get();
-  queue.add('a');
-  const stop = new AbortController();
-  const givenUp = queue.drain(stop.signal);
-  let drained: boolean | undefined;
-  void queue.drain(never).then((is) => (drained = is));
-  stop.abort();
-  assert.equal(await givenUp, false);
-  assert.equal(getEventListeners(stop.signal, 'abort').length, 0);
-  for (const left of [1, 0]) {
-    queue.done('a');
-    await atRest();
-    assert.equal(drained, left === 0 ? true : undefined);
-    if (left > 0) await get();
-  }
-  assert.equal(await queue.drain(never), true);
-});
-
 function delays(clock = new FakeClock()) {
   const rang: string[] = [];
   const from = clock.monotonic();
@@ -130,7 +109,7 @@ function delays(clock = new FakeClock()) {
   return { clock, waiting, rang };
 }
 
-test('however many wait, one sleep is under way; taken back or closed, none is', async () => {
+test('however many wait, one sleep is under way; closed, none is', async () => {
   const { clock, waiting, rang } = delays();
   for (let n = 200; n > 0; n--) waiting.set(`key-${n}`, n * 10);
   await atRest();
@@ -141,12 +120,6 @@ test('however many wait, one sleep is under way; taken back or closed, none is',
   waiting.set('b', 10);
   await clock.advance(10_000);
   assert.deepEqual([clock.sleepers, waiting.size, rang.length], [0, 0, 100]);
-  const other = delays();
-  other.waiting.set('a', 10);
-  await atRest();
-  other.waiting.delete('a');
-  await atRest();
-  assert.deepEqual([other.clock.sleepers, other.waiting.delete('a')], [0, false]);
 });
 
 test('no time at all: rung next, and not while it is asked for', async () => {

@@ -5,7 +5,15 @@ import { connect } from 'node:net';
 import { after, test } from 'node:test';
 import { Counter, Registry } from 'prom-client';
 import { processMetrics } from '../../../../kube/metrics/all-metrics.ts';
-import { isLoopback, listenOn, parseBindAddress, type Serving, type ServingOptions, startServing, urlOf } from '../../../../kube/serving/serve.ts';
+import {
+  isLoopback,
+  listenOn,
+  parseBindAddress,
+  type Serving,
+  type ServingOptions,
+  startServing,
+  urlOf,
+} from '../../../../kube/serving/serve.ts';
 import { realClock } from '../../../../base/clock.ts';
 import { recordedLog } from '../../../support/recorded-log.ts';
 
