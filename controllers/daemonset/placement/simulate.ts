@@ -25,8 +25,17 @@ export interface Situation {
   readonly critical: boolean;
 }
 
-/** Failures that the simulation can report; it does not check pod affinity. */
-export type Found = Extract<Failure, { failed: 'node-selector' | 'host-name' | 'taints' | 'host-ports' | 'resource' }> & {
+/** A resource that the node does not have enough of. */
+export interface Shortage {
+  readonly failed: 'resource';
+  readonly resource: string;
+  readonly requested: bigint;
+  readonly used: bigint;
+  readonly capacity: bigint;
+}
+
+/** Why a pod does not fit. Pod affinity is not checked. @member evicts - a NoExecute taint is among those that are not tolerated */
+export type Found = ({ failed: 'node-selector' | 'host-name' | 'host-ports' } | { failed: 'taints'; evicts: boolean } | Shortage) & {
   readonly reason: Reason;
 };
 
@@ -123,39 +132,7 @@ function wantedBy({ requests, limits }: ResourceRequirements = {}): Amounts {
   return amountsOf({ ...limits, ...requests });
 }
 
-/**
- * How a check of a pod against a node can fail. This simulation reports some of these; the predicates of legacy upstream could report the others, so that one
- * table covers all of them.
- */
-export type Failure =
-  | { failed: 'node-selector' | 'host-name' | 'host-ports' }
-  | { failed: 'label-presence' }
-  /** evicts: a NoExecute taint is among those that are not tolerated. */
-  | { failed: 'taints'; evicts: boolean }
-  | { failed: 'disk-conflict' | 'volume-zone' | 'volume-count' | 'memory-pressure' | 'disk-pressure' }
-  | { failed: 'resource'; resource: string; requested: bigint; used: bigint; capacity: bigint }
-  | { failed: 'pod-affinity' | 'service-affinity' }
-  | { failed: 'other'; message: string };
-
-const messages = {
-  'node-selector': "node(s) didn't match node selector",
-  'host-name': "node(s) didn't match the requested hostname",
-  'label-presence': "node(s) didn't have the requested labels",
-  'host-ports': "node(s) didn't have free ports for the requested pod ports",
-  taints: "node(s) had taints that the pod didn't tolerate",
-  'disk-conflict': 'node(s) had no available disk',
-  'volume-zone': 'node(s) had no available volume zone',
-  'volume-count': 'node(s) exceed max volume count',
-  'memory-pressure': 'node(s) had memory pressure',
-  'disk-pressure': 'node(s) had disk pressure',
-  'pod-affinity': "node(s) didn't match pod affinity/anti-affinity",
-  'service-affinity': "node(s) didn't match service affinity",
-} as const satisfies Record<Exclude<Failure['failed'], 'resource' | 'other'>, string>;
-
-/** The message that kube-scheduler had for the failure. */
-export function failureMessage(failure: Failure): string {
-  if (failure.failed === 'other') return failure.message;
-  if (failure.failed !== 'resource') return messages[failure.failed];
-  const { resource, requested, used, capacity } = failure;
+/** The message that kube-scheduler had. */
+export function shortageMessage({ resource, requested, used, capacity }: Shortage): string {
   return `Node didn't have enough resource: ${resource}, requested: ${requested}, used: ${used}, capacity: ${capacity}`;
 }

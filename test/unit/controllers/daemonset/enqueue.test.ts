@@ -77,11 +77,10 @@ const suspensions = [
   { why: 'a set is gone', story: 'a@n1 b@n1 a@n2 !a', n1: ['b'], n2: [] },
   { why: 'the last set of a node is gone before another', story: 'a@n1 a@n2 b@n2 !a !b', n1: [], n2: [] },
 ];
-for (const { why, story, n1, n2 } of suspensions) {
+for (const { why, story, n1, n2 } of suspensions)
   test(`suspended: ${why}`, () => {
     const sets = after(story);
     assert.deepEqual(sets.freed('n1'), n1);
     assert.deepEqual(sets.freed('n2'), n2);
     assert.equal(sets.size, n1.length + n2.length);
   });
-}

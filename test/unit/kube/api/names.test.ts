@@ -20,12 +20,11 @@ const kinds: { what: string; problems: (value: string) => string[]; good: string
   { what: 'qualified name', problems: qualifiedNameProblems, good: ['A_b.c-d', 'example.com/name'], bad: ['', '/a', 'a/', 'EXAMPLE/a', 'a'.repeat(64)] },
   { what: 'label value', problems: labelValueProblems, good: ['', 'A_b.c-d'], bad: ['-a', 'a b', 'a/b', 'a'.repeat(64)] },
 ];
-for (const { what, problems, good, bad } of kinds) {
+for (const { what, problems, good, bad } of kinds)
   test(`a ${what} is judged as the API server does`, () => {
     for (const value of good) assert.deepEqual(problems(value), [], value);
     for (const value of bad) assert.notDeepEqual(problems(value), [], value);
   });
-}
 
 test("complaints are in the API server's words", () => {
   assert.deepEqual(configMapKeyProblems('.'), ["must not be '.'"]);

@@ -130,10 +130,9 @@ const merges: [why: string, own: Toleration[] | undefined, added: Toleration[], 
   ['tells effects apart', [elsewhere], [ever], [elsewhere, ever]],
   ['tells values apart', [{ ...implied, value: 'w' }], [implied], [{ ...implied, value: 'w' }, implied]],
 ];
-for (const [why, own, added, merged] of merges) {
+for (const [why, own, added, merged] of merges)
   test(`merging tolerations ${why}`, () => {
     const before = structuredClone(own);
     assert.deepEqual(mergeTolerations(own, added), merged);
     assert.deepEqual(own, before, 'what was given stays as it was');
   });
-}

@@ -191,7 +191,7 @@ function storeOf(owners: Record<string, unknown>): IndexedStore<Owner> {
   return store;
 }
 
-for (const [why, labels, owners, keys, says = []] of cases) {
+for (const [why, labels, owners, keys, says = []] of cases)
   test(`matching names ${why}`, () => {
     const { log, lines } = recordedLog();
     const matching = matchingOwners<Owner>(({ selector }) => selector, log);
@@ -200,4 +200,3 @@ for (const [why, labels, owners, keys, says = []] of cases) {
     assert.equal(lines.length, says.length);
     for (const [at, text] of says.entries()) assert.match(lines[at] ?? '', text);
   });
-}

@@ -105,7 +105,7 @@ const sendings = table('happens | faults | calls | kept | why')(`
   p . p later    | - 404 409   | create, patch 404, create 409  | p x1 m | a server that contradicts itself is not asked for ever
   p . p later    | - lost      | create, patch lost, patch      | p x2 m | a patch whose answer is lost counts nothing twice
 `);
-for (const { why, happens, faults, calls, kept } of sendings) {
+for (const { why, happens, faults, calls, kept } of sendings)
   test(`events: ${why}`, async () => {
     const stage = new Stage();
     stage.faults = faults.split(' ').map(faultOf);
@@ -120,7 +120,6 @@ for (const { why, happens, faults, calls, kept } of sendings) {
     if (kept === 'p x1 m') assert.equal(stage.told.at(-1), 'dropped: refused');
     assert.deepEqual([stage.clock.sleepers, stage.sender.waiting], [0, 0]);
   });
-}
 
 test('one event that always fails keeps no other one waiting for long, and is given up; a server that asks to stay away is obeyed', async () => {
   const stage = new Stage();

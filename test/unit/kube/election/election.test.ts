@@ -157,7 +157,7 @@ const troubles: [why: string, verb: string, error: Error, says: RegExp][] = [
   ['without its namespace', 'create', answer(404, 'NotFound'), /there is no namespace ns; create it/],
   ['without a server', 'get', new TransportError(call, 'unreachable', { hint: 'refused' }), /refused/],
 ];
-for (const [why, verb, error, says] of troubles) {
+for (const [why, verb, error, says] of troubles)
   test(`an election ${why} says so once, and tries on until it leads`, async () => {
     const bench = new Bench();
     bench.trouble = (asked) => (asked === verb ? error : undefined);
@@ -178,7 +178,6 @@ for (const [why, verb, error, says] of troubles) {
     bench.asked.abort();
     await atRest();
   });
-}
 
 test('asked to end, it refuses new writes, waits for those under way, and then releases', async () => {
   const bench = await new Bench().run();

@@ -84,12 +84,11 @@ const leaders: [why: string, at: string, ...saws: Saw[]][] = [
   ['doubts on after a failed look', 'doubting, due 5', refused(2), failed(3)],
   ['who has lost never comes back', 'lost', waited(10), wrote(11, 11.1), found(12, held('me'))],
 ];
-for (const [why, at, ...saws] of leaders) {
+for (const [why, at, ...saws] of leaders)
   test(`a leader ${why}`, () => {
     const standing = led(...saws);
     assert.equal('due' in standing ? `${standing.at}, due ${Math.round(standing.due) / 1_000}` : standing.at, at);
   });
-}
 
 test('a renewal goes over the version that was found', () => {
   const step = plan(led(refused(2), found(2, held('me', 'r1', '9'))), moment(2), 0, settings);

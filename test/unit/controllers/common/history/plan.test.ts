@@ -27,7 +27,7 @@ const cases = table('now | have | pods | steps | hash | old | why')(`
     | no patch to pods that carry the right hash, although a duplicate has it too
   b | ds-a#1=a@same ds-b#2=b@same ds-c#3=b | p1@same | delete ds-b | c | ds-a | its pods to an older template whose hash a duplicate has too
 `);
-for (const { now, have, pods, steps, hash, old, why } of cases) {
+for (const { now, have, pods, steps, hash, old, why } of cases)
   test(`history gives ${why}`, () => {
     const before = facts(now, have.replace('none', ''), pods);
     const plan = planHistory(before, daemonSets);
@@ -37,7 +37,6 @@ for (const { now, have, pods, steps, hash, old, why } of cases) {
     assert.equal(plan.current.metadata.labels?.[HASH_LABEL] ?? plan.current.metadata.name, plan.hash);
     assert.equal(stepsOf(planHistory(done(before, plan), daemonSets)), '', 'a second time');
   });
-}
 
 test('a name that fits into no label gives way to the hash of the data', () => {
   const long = revision(`${'d'.repeat(70)}#1=b@-`);
@@ -65,13 +64,12 @@ const ofStatefulSets = table('now | have | steps | hash | old | why')(`
   a | ds-b#2=b ds-a#2=a          | renumber ds-a #3 | ds-a | ds-b      | one that is not the last of its number under a new one
   a | ds-a#1=a@-                 |                  | ds-a |           | one without label as it is
 `);
-for (const { now, have, steps, hash, old, why } of ofStatefulSets) {
+for (const { now, have, steps, hash, old, why } of ofStatefulSets)
   test(`the history of a StatefulSet takes ${why}`, () => {
     const plan = planHistory(facts(now, have.replace('none', ''), 'p1@ds-a'), statefulSets, statefulSetHistory);
     const made = plan.current.metadata.name;
     assert.deepEqual({ steps: stepsOf(plan), hash: plan.hash, old: names(plan.old) }, { steps, hash: hash === 'new' ? made : hash, old });
   });
-}
 
 test('a StatefulSet takes the revision with the null that its server does not write any more', () => {
   const bare = revision('web-1#3=a');
@@ -96,12 +94,11 @@ const currents = [
   { why: 'the update revision when the status names none', have: 'ds-a#1=a', name: undefined, is: 'ds-u' },
   { why: 'the update revision when that one is gone', have: 'ds-a#1=a', name: 'ds-b', is: 'ds-u' },
 ];
-for (const { why, have, name, is } of currents) {
+for (const { why, have, name, is } of currents)
   test(`the current revision is ${why}`, () => {
     const found = currentRevision(have.split(' ').map(revision), name, revision('ds-u#9=u'));
     assert.equal(found.metadata.name, is);
   });
-}
 
 test('of the update revision the current one is what was written', () => {
   const written = revision('ds-a#3=a');
@@ -118,12 +115,11 @@ const truncations = [
   { why: 'one without label by its name', old: 'ds-a#1=a@- ds-b#2=b', live: 'ds-a', limit: 0, gone: 'ds-b' },
   { why: 'nothing with a limit below 0', old: three, live: '', limit: -1, gone: '' },
 ];
-for (const { why, old, live, limit, gone } of truncations) {
+for (const { why, old, live, limit, gone } of truncations)
   test(`truncation deletes ${why}`, () => {
     const revisions = old.split(' ').map(revision);
     assert.equal(names(planTruncation({ old: revisions }, new Set(live.split(' ')), limit)), gone);
   });
-}
 
 const ofNames = [
   { why: 'nothing while those not in use are at the limit', live: 'ds-a', limit: 2, gone: '' },
@@ -131,11 +127,10 @@ const ofNames = [
   { why: 'all not in use with the limit 0', live: 'ds-b', limit: 0, gone: 'ds-a ds-c' },
   { why: 'nothing with a limit below 0', live: '', limit: -1, gone: '' },
 ];
-for (const { why, live, limit, gone } of ofNames) {
+for (const { why, live, limit, gone } of ofNames)
   test(`truncation of a StatefulSet deletes ${why}`, () => {
     assert.equal(names(planTruncation({ old: three.split(' ').map(revision) }, new Set(live.split(' ')), limit, statefulSetHistory)), gone);
   });
-}
 
 const images = fc.constantFrom('a', 'b', 'c');
 const label = fc.constantFrom('', '@-', '@same', '@zz');

@@ -38,7 +38,7 @@ const contents = [
   { why: 'without the mark that it replaces', with: (text: string) => text.replace('"$patch":"replace",', ''), same: false },
   { why: 'with more beside the template', with: (text: string) => text.replace('{"spec":{', '{"spec":{"paused":true,'), same: false },
 ];
-for (const { why, with: change, same } of contents) {
+for (const { why, with: change, same } of contents)
   test(`a manager's revision ${why} is ${same ? '' : 'not '}of the template that is served`, () => {
     const data = parsed(change(storedByManager));
     assert.equal(sameData(data, revisionData(servedTemplate)), same);
@@ -47,7 +47,6 @@ for (const { why, with: change, same } of contents) {
     const found = planHistory({ ...facts('x', ''), template: servedTemplate, revisions }, daemonSets);
     assert.equal(stepsOf(found), same ? '' : 'create #4');
   });
-}
 
 test('a template that says how to patch is replaced all the same', () => {
   assert.deepEqual(revisionData({ $patch: 'merge', spec: {} }), { spec: { template: { $patch: 'replace', spec: {} } } });

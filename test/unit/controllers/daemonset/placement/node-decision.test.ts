@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { PodSpec, Taint, Toleration } from 'kubernetes-types/core/v1.js';
 import { type Reason, decideNode } from '../../../../../controllers/daemonset/placement/node-decision.ts';
-import { evaluatePredicates } from '../../../../../controllers/daemonset/placement/three-values.ts';
-import type { Failure } from '../../../../../controllers/daemonset/placement/simulate.ts';
+import { evaluatePredicates } from '../../../../../controllers/daemonset/placement/predicates.ts';
+import type { Found } from '../../../../../controllers/daemonset/placement/simulate.ts';
 import type { Node } from '../../../../../controllers/common/types.ts';
 import { table } from '../../../../support/table.ts';
 
@@ -62,53 +62,31 @@ function said(reason: Reason): string {
   return reason.kind === 'node-selector' ? `node-selector ${reason.key}=${reason.wanted}, not ${reason.found}` : reason.kind;
 }
 
-const short = { failed: 'resource', requested: 2n, used: 3n, capacity: 4n } as const;
-const known: Readonly<Record<string, Failure>> = {
-  cpu: { ...short, resource: 'cpu' },
-  memory: { ...short, resource: 'memory' },
-  disk: { failed: 'disk-conflict' },
-  evicting: { failed: 'taints', evicts: true },
-  refusing: { failed: 'taints', evicts: false },
-  port: { failed: 'host-ports' },
-  odd: { failed: 'other', message: 'the moon is full' },
-};
-const lacks: Readonly<Record<string, string>> = {
-  'lacks cpu': "Node didn't have enough resource: cpu, requested: 2, used: 3, capacity: 4",
-  'lacks memory': "Node didn't have enough resource: memory, requested: 2, used: 3, capacity: 4",
-};
+const reason: Reason = { kind: 'fits' };
+const short = { failed: 'resource', requested: 2n, used: 3n, capacity: 4n, reason } as const;
+const [taints, port, selector] = [{ failed: 'taints', reason }, { failed: 'host-ports', reason }, { failed: 'node-selector', reason }] as const; // prettier-ignore
+const [evicting, refusing] = [true, false].map((evicts) => ({ ...taints, evicts }));
+const [cpu, memory] = ['cpu', 'memory'].map((resource) => ({ ...short, resource }));
+const known: Readonly<Record<string, Found | undefined>> = { cpu, memory, evicting, refusing, port, selector };
 
-/** What fails, whether the node is wanted, scheduled to and kept, what is told, and what is unexpected. */
-const predicates = table('failures | values | told | unexpected | why')(`
-  none            | yes yes yes |                                                 |  | nothing fails
-  node-selector   | no no no    |                                                 |  | the selector does not match
-  port            | no no no    |                                                 |  | a port is taken
-  evicting        | no no no    |                                                 |  | a taint evicts
-  refusing        | no no yes   |                                                 |  | a taint refuses
-  disk            | yes no yes  | node(s) had no available disk                   |  | a disk is in use
-  volume-zone volume-count memory-pressure disk-pressure | yes no yes
-    | node(s) had no available volume zone; node(s) exceed max volume count; node(s) had memory pressure; node(s) had disk pressure | | all that is short is told
-  cpu             | yes no yes  | lacks cpu                                       |  | there is no room
-  pod-affinity | no no no | | node(s) didn't match pod affinity/anti-affinity | the affinity of pods is asked
-  odd             | no no no    | the moon is full                                |  | anything else fails
-  cpu memory      | yes no yes  | lacks memory                                    |  | two resources are short
-  refusing cpu    | no no yes   |                                                 |  | a taint refuses and room is short
-  refusing disk   | no no yes   | node(s) had no available disk                   |  | a taint refuses and a disk is in use
-  disk port       | no no no    | node(s) had no available disk                   |  | a disk is in use and a port is taken
-  odd disk        | no no no    | the moon is full; node(s) had no available disk |  | anything else fails and a disk is in use
-  disk pod-affinity odd | no no no | node(s) had no available disk | node(s) didn't match pod affinity/anti-affinity
-    | a disk is in use and the affinity of pods is asked
+/** What fails, whether the node is wanted, scheduled to and kept, and which resource is named. */
+const predicates = table('failures | values | short | why')(`
+               | yes yes yes |        | nothing fails
+  selector     | no no no    |        | the selector does not match
+  port         | no no no    |        | a port is taken
+  evicting     | no no no    |        | a taint evicts
+  refusing     | no no yes   |        | a taint refuses
+  cpu          | yes no yes  | cpu    | there is no room
+  cpu memory   | yes no yes  | memory | two resources are short
+  refusing cpu | no no yes   |        | a taint refuses and room is short
+  refusing port | no no no   |        | a taint refuses and a port is taken
 `);
-for (const { failures, values, told, unexpected, why } of predicates)
+for (const { failures, values, short: resource, why } of predicates)
   test(`where ${why}: ${values}`, () => {
     const [want, schedule, keep] = values.split(' ').map((value) => value === 'yes');
-    const failed = failures
-      .split(' ')
-      .filter((what) => what !== 'none')
-      .map((what) => known[what] ?? ({ failed: what } as Failure));
-    const failedPlacement = told
-      .split('; ')
-      .filter(Boolean)
-      .map((what) => lacks[what] ?? what);
-    const error = unexpected === '' ? {} : { error: `unexpected reason: DaemonSet Predicates should not return reason ${unexpected}` };
-    assert.deepEqual(evaluatePredicates(failed), { want, schedule, keep, failedPlacement, ...error });
+    const failed = failures.split(' ').flatMap((what) => known[what] ?? []);
+    const told = resource !== '' && {
+      failedPlacement: `Node didn't have enough resource: ${resource}, requested: 2, used: 3, capacity: 4`,
+    };
+    assert.deepEqual(evaluatePredicates(failed), { want, schedule, keep, ...told });
   });

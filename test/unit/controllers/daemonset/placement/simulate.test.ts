@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { PodSpec } from 'kubernetes-types/core/v1.js';
-import { failureMessage, simulate, type Situation } from '../../../../../controllers/daemonset/placement/simulate.ts';
-import { decideAndSimulate } from '../../../../../controllers/daemonset/placement/three-values.ts';
+import { shortageMessage, simulate, type Situation } from '../../../../../controllers/daemonset/placement/simulate.ts';
+import { decideAndSimulate } from '../../../../../controllers/daemonset/placement/predicates.ts';
 import type { Node, Pod } from '../../../../../controllers/common/types.ts';
 import { table } from '../../../../support/table.ts';
 
@@ -39,14 +39,14 @@ const rows = table('wants | others | at | missing | why')(`
   nothing  | nothing, nothing | small    | pods, requested: 1, used: 2, capacity: 2         | it wants nothing, and there is no place
   example.com/gpu=1 | example.com/gpu=1 |          | example.com/gpu, requested: 1, used: 1, capacity: 1 | a device is taken
   cpu=9    | cpu=4            | critical |                                                  | it is critical
-  :80 :81  | :81              |          | port                                             | a port is taken
-  cpu=9    |                  | evicting | taint                                            | a taint evicts
-  cpu=9    |                  | tainted  | taint; cpu, requested: 9000, used: 0, capacity: 4000 | a taint refuses, and there is no room
+  :80 :81  | :81              |          | host-ports                                            | a port is taken
+  cpu=9    |                  | evicting | taints                                           | a taint evicts
+  cpu=9    |                  | tainted  | taints; cpu, requested: 9000, used: 0, capacity: 4000 | a taint refuses, and there is no room
   nothing  |                  | unsaid   | pods, requested: 1, used: 0, capacity: 0         | the node has not said what it has
   cpu=4    |                  | capacity |                                                  | the node has said its capacity alone
-  cpu=9 another  | | | host | it is of another node
-  cpu=9 labelled | | | selector | a label is missing
-  cpu=9 nowhere  | | | selector | no affinity matches
+  cpu=9 another  | | | host-name | it is of another node
+  cpu=9 labelled | | | node-selector | a label is missing
+  cpu=9 nowhere  | | | node-selector | no affinity matches
 `);
 const places: Readonly<Record<string, Node>> = {
   small: node({ cpu: '1', memory: '1Gi', pods: '2' }),
@@ -60,17 +60,12 @@ function situation({ wants, others, at }: Record<'wants' | 'others' | 'at', stri
   const pods = others === '' ? [] : others.split(', ').map(pod);
   return { template, tolerations: [], node: places[at] ?? node(), others: pods, critical: at === 'critical' };
 }
-const words: Readonly<Record<string, string>> = {
-  port: "node(s) didn't have free ports for the requested pod ports",
-  selector: "node(s) didn't match node selector",
-  taint: "node(s) had taints that the pod didn't tolerate",
-  host: "node(s) didn't match the requested hostname",
-};
-const lacks = (what: string): string => words[what] ?? `Node didn't have enough resource: ${what}`;
+const lacks = (what: string): string => `Node didn't have enough resource: ${what}`;
 for (const { wants, others, at, missing, why } of rows)
   test(`simulated, ${why}`, () => {
-    const found = missing === '' ? [] : missing.split('; ').map(lacks);
-    assert.deepEqual(simulate(situation({ wants, others, at })).map(failureMessage), found);
+    const found = missing === '' ? [] : missing.split('; ').map((what) => (what.includes(',') ? lacks(what) : what));
+    const says = simulate(situation({ wants, others, at })).map((one) => (one.failed === 'resource' ? shortageMessage(one) : one.failed));
+    assert.deepEqual(says, found);
   });
 
 /** A node gets the pod, it waits there for room, it keeps one that it has, or has none; and why, by kind and details. */

@@ -147,7 +147,7 @@ const leftovers: { why: string; on: string; alive: string; abandoned: string[] }
   { why: 'what a rollout drained before an older one selected the node', on: 'drain', alive: 'other=a web=a', abandoned: ['web'] },
   { why: 'nothing of a rollout whose spec is invalid', on: 'drain', alive: 'web=b! other=a', abandoned: [] },
 ];
-for (const { why, on, alive, abandoned } of leftovers) {
+for (const { why, on, alive, abandoned } of leftovers)
   test(`abandoned on a node: ${why}`, () => {
     const rules = alive.split(' ').map((text) => {
       const [, name = '', pool = '', invalid = ''] = /^(\w+)=(\w+)(!?)$/.exec(text) ?? [];
@@ -161,4 +161,3 @@ for (const { why, on, alive, abandoned } of leftovers) {
     const found = abandonedOn(given, new Precedence(rules)).map(({ name }) => name);
     assert.deepEqual(found, abandoned);
   });
-}
