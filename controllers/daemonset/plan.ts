@@ -5,7 +5,7 @@ import { planTruncation, planHistory } from '../common/history/plan.ts';
 import type { SetEvent } from '../common/events.ts';
 import type { WakeUp } from '../common/reconcile.ts';
 import { availableWakeUp } from '../common/pods.ts';
-import { HASH_LABEL, type Revision } from '../common/history/contract.ts';
+import { daemonSetHistory, HASH_LABEL, type Revision } from '../common/history/contract.ts';
 import { templateOf } from '../common/history/revision.ts';
 import { noActions, type Creation, type Deletion, type PodActions } from './actions.ts';
 import type { SetFacts, Observed } from './observe.ts';
@@ -36,6 +36,7 @@ export function planOwnership({ revisions: candidates, orphans, ownPods, count, 
       },
     },
     daemonSets,
+    daemonSetHistory,
   );
   const { summary, unselected } = count(history.hash, adopt);
   return { ...observed, adoption: { pods: { keep: [], adopt, release: [...unselected] }, revisions }, history, summary };
@@ -71,7 +72,9 @@ export function plan(facts: SetFacts): Plan {
     creations: actions.creations.slice(0, BURST),
     deletions: actions.deletions.slice(0, BURST),
     suspendedOn: states.flatMap(({ work, nodePods }) => (work?.suspended === true ? [nodePods.node] : [])),
-    truncate: pending ? [] : planTruncation(facts.history, new Set(facts.summary.hashes.keys()), facts.rules.historyLimit),
+    truncate: pending
+      ? []
+      : planTruncation(facts.history, new Set(facts.summary.hashes.keys()), facts.rules.historyLimit, daemonSetHistory),
     wakeUps: [...actions.wakeUps, ...wakeUps],
   };
 }

@@ -1,6 +1,6 @@
 import { labelValueProblems } from '../../../kube/api/names.ts';
 import type { KubeObject, Resource } from '../../../kube/api/object.ts';
-import { daemonSetHistory, HASH_LABEL, MAX_REVISIONS } from './contract.ts';
+import { HASH_LABEL, MAX_REVISIONS } from './contract.ts';
 import type { HistoryFacts, HistoryPlan, HistoryRules, HistoryStep, Revision } from './contract.ts';
 import { newRevision, revisionData, sameData } from './revision.ts';
 
@@ -24,7 +24,7 @@ export const MAX_WRITTEN = 100;
  *
  * Only pods that carry the hash of a duplicate are relabelled: relabelled pods of older templates would look up to date.
  */
-export function planHistory(facts: HistoryFacts, ownerResource: Resource, rules: HistoryRules = daemonSetHistory): HistoryPlan {
+export function planHistory(facts: HistoryFacts, ownerResource: Resource, rules: HistoryRules): HistoryPlan {
   const data = revisionData(facts.template);
   const { newest, excess } = newestOf(facts.revisions);
   const sorted = newest.toSorted(byAge);
@@ -62,7 +62,7 @@ export function planTruncation(
   { old, excess = [] }: Pick<HistoryPlan, 'old'> & Partial<Pick<HistoryPlan, 'excess'>>,
   live: ReadonlySet<string>,
   limit: number,
-  rules: HistoryRules = daemonSetHistory,
+  rules: HistoryRules,
 ): Readonly<Revision>[] {
   if (limit < 0) return [];
   const surplus = excess.filter((revision) => !live.has(carriedBy(revision, rules)));

@@ -3,7 +3,7 @@ import { isJsonObject, type JsonObject } from '../../../kube/api/json.ts';
 import type { KubeObject, Resource } from '../../../kube/api/object.ts';
 import { controllerRef } from '../../../kube/controller/owners.ts';
 import { excessOf, MAX_DEPTH, MAX_VALUES } from '../set-size.ts';
-import { canonical, daemonSetHistory, type HistoryFacts, type HistoryRules, type Revision } from './contract.ts';
+import { canonical, type HistoryFacts, type HistoryRules, type Revision } from './contract.ts';
 
 /*
  * The keys of these maps are objects that never change: templates and data from a cache. A set is reconciled again and again with the same dozen
@@ -45,7 +45,7 @@ export function newRevision(
   ownerResource: Resource,
   { template, collisionCount }: Pick<HistoryFacts, 'template' | 'collisionCount'>,
   number: number,
-  rules: Pick<HistoryRules, 'hashLabel' | 'hash'> = daemonSetHistory,
+  rules: Pick<HistoryRules, 'hashLabel' | 'hash'>,
 ): Revision {
   const { namespace, annotations } = owner.metadata;
   const data = revisionData(template);

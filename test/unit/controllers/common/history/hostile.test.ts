@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { Revision } from '../../../../../controllers/common/history/contract.ts';
+import { daemonSetHistory, type Revision } from '../../../../../controllers/common/history/contract.ts';
 import { MAX_WRITTEN, planHistory, planTruncation } from '../../../../../controllers/common/history/plan.ts';
 import { readRevisions } from '../../../../../controllers/common/reconcile.ts';
 import { readData, revisionData, sameData } from '../../../../../controllers/common/history/revision.ts';
@@ -14,7 +14,7 @@ function nested(depth: number): Record<string, unknown> {
 }
 const revisions = (count: number, data: (at: number) => unknown): Revision[] =>
   Array.from({ length: count }, (_, at) => ({ metadata: { name: `r-${at}`, namespace: 'ns' }, revision: at, data: data(at) as object }));
-const planOf = (all: readonly Revision[]): ReturnType<typeof planHistory> => planHistory({ ...facts('a', ''), revisions: all }, daemonSets);
+const planOf = (all: readonly Revision[]) => planHistory({ ...facts('a', ''), revisions: all }, daemonSets, daemonSetHistory);
 
 test('a revision that is nested 100,000 levels deep is like no other, and is looked at once', () => {
   const [one, other] = [nested(100_000), nested(100_000)];
@@ -40,7 +40,7 @@ test('of fifty thousand old revisions the newest thousand are looked at, and a h
   const all = revisions(50_000, (at) => ({ at }));
   const plan = planOf(all.toReversed());
   assert.deepEqual([plan.old.length, plan.old[0]?.metadata.name, plan.current.revision], [1_000, 'r-49000', 50_000]);
-  const going = planTruncation(plan, new Set(['r-7']), 10);
+  const going = planTruncation(plan, new Set(['r-7']), 10, daemonSetHistory);
   assert.equal(going.length, MAX_WRITTEN);
   assert.ok(going.every(({ revision, metadata }) => revision < 49_000 && metadata.name !== 'r-7'));
 });

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import * as fc from 'fast-check';
-import { contentHash, HASH_LABEL, statefulSetHistory, safeHash } from '../../../../../controllers/common/history/contract.ts';
+import { contentHash, daemonSetHistory, HASH_LABEL, statefulSetHistory, safeHash } from '../../../../../controllers/common/history/contract.ts'; // prettier-ignore
 import { currentRevision, planHistory, planTruncation } from '../../../../../controllers/common/history/plan.ts';
 import { deepFreeze } from '../../../../../kube/cache/sharing.ts';
 import { daemonSets, statefulSets } from '../../../../../kube/api/object.ts';
@@ -30,21 +30,21 @@ const cases = table('now | have | pods | steps | hash | old | why')(`
 for (const { now, have, pods, steps, hash, old, why } of cases)
   test(`history gives ${why}`, () => {
     const before = facts(now, have.replace('none', ''), pods);
-    const plan = planHistory(before, daemonSets);
+    const plan = planHistory(before, daemonSets, daemonSetHistory);
     assert.equal(stepsOf(plan), steps);
     assert.equal(plan.hash, hash === 'new' ? contentHash(plan.current.data) : hash);
     assert.equal(names(plan.old), old);
     assert.equal(plan.current.metadata.labels?.[HASH_LABEL] ?? plan.current.metadata.name, plan.hash);
-    assert.equal(stepsOf(planHistory(done(before, plan), daemonSets)), '', 'a second time');
+    assert.equal(stepsOf(planHistory(done(before, plan), daemonSets, daemonSetHistory)), '', 'a second time');
   });
 
 test('a name that fits into no label gives way to the hash of the data', () => {
   const long = revision(`${'d'.repeat(70)}#1=b@-`);
   const before = { ...facts('b', ''), revisions: [long] };
-  const plan = planHistory(before, daemonSets);
+  const plan = planHistory(before, daemonSets, daemonSetHistory);
   assert.deepEqual(plan.steps, [{ do: 'label', revision: long, hash: contentHash(long.data) }]);
   assert.equal(plan.hash, contentHash(long.data));
-  assert.equal(planHistory(done(before, plan), daemonSets).hash, plan.hash);
+  assert.equal(planHistory(done(before, plan), daemonSets, daemonSetHistory).hash, plan.hash);
 });
 
 test('the older of two duplicates of one number goes, whatever their names', () => {
@@ -53,7 +53,7 @@ test('the older of two duplicates of one number goes, whatever their names', () 
     return { ...made, metadata: { ...made.metadata, creationTimestamp } };
   };
   const revisions = [aged('ds-a#3=b', '2026-01-02T00:00:00Z'), aged('ds-c#3=b', '2026-01-01T00:00:00Z')];
-  assert.equal(stepsOf(planHistory({ ...facts('b', ''), revisions }, daemonSets)), 'delete ds-c');
+  assert.equal(stepsOf(planHistory({ ...facts('b', ''), revisions }, daemonSets, daemonSetHistory)), 'delete ds-c');
 });
 
 const ofStatefulSets = table('now | have | steps | hash | old | why')(`
@@ -118,7 +118,7 @@ const truncations = [
 for (const { why, old, live, limit, gone } of truncations)
   test(`truncation deletes ${why}`, () => {
     const revisions = old.split(' ').map(revision);
-    assert.equal(names(planTruncation({ old: revisions }, new Set(live.split(' ')), limit)), gone);
+    assert.equal(names(planTruncation({ old: revisions }, new Set(live.split(' ')), limit, daemonSetHistory)), gone);
   });
 
 const ofNames = [
@@ -142,15 +142,14 @@ test('a plan that was carried out leaves nothing to plan, relabels no pod of an 
     fc.property(images, fc.array(anyRevision, { maxLength: 6 }), anyPods, fc.boolean(), (now, revisions, pods, dedup) => {
       const have = revisions.map(({ number, image, label }, at) => `ds-r${at}#${number}=${image}${label}`).join(' ');
       const before = deepFreeze(facts(now, have, pods.map((pod, at) => pod.replace('p', `p${at}`)).join(' ')));
-      const rules = dedup ? undefined : statefulSetHistory;
+      const rules = dedup ? daemonSetHistory : statefulSetHistory;
       const plan = planHistory(before, daemonSets, rules);
       const after = done(before, plan);
       const again = planHistory(after, daemonSets, rules);
       assert.equal(stepsOf(again), '');
       assert.equal(again.hash, plan.hash);
       assert.equal(again.current.metadata.name, plan.current.metadata.name);
-      if (rules !== undefined)
-        assert.ok(plan.steps.length <= 1 && plan.steps.every((step) => step.do === 'create' || step.do === 'renumber'));
+      if (!dedup) assert.ok(plan.steps.length <= 1 && plan.steps.every((step) => step.do === 'create' || step.do === 'renumber'));
       assert.ok(again.old.every((one) => one.revision < again.current.revision || (!dedup && one.revision === again.current.revision)));
       const hashesOfOld = new Set(plan.old.map(({ metadata }) => metadata.labels?.[HASH_LABEL] ?? metadata.name));
       for (const step of plan.steps) if (step.do === 'relabel') assert.ok(!hashesOfOld.has(step.pod.metadata.labels?.[HASH_LABEL] ?? ''));

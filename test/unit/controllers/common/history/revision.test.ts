@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import * as fc from 'fast-check';
-import { contentHash, HASH_LABEL, safeHash } from '../../../../../controllers/common/history/contract.ts';
+import { contentHash, daemonSetHistory, HASH_LABEL, safeHash } from '../../../../../controllers/common/history/contract.ts';
 import { planHistory } from '../../../../../controllers/common/history/plan.ts';
 import { newRevision, revisionData, sameData, templateOf } from '../../../../../controllers/common/history/revision.ts';
 import { dnsSubdomainProblems } from '../../../../../kube/api/names.ts';
@@ -44,7 +44,7 @@ for (const { why, with: change, same } of contents)
     assert.equal(sameData(data, revisionData(servedTemplate)), same);
     assert.equal(sameData(revisionData(servedTemplate), data), same);
     const revisions = [{ ...revision('ds-5f6b8c#3=x'), data: Object(data) }];
-    const found = planHistory({ ...facts('x', ''), template: servedTemplate, revisions }, daemonSets);
+    const found = planHistory({ ...facts('x', ''), template: servedTemplate, revisions }, daemonSets, daemonSetHistory);
     assert.equal(stepsOf(found), same ? '' : 'create #4');
   });
 
@@ -74,7 +74,7 @@ test('order of fields and nulls change neither content nor the hash of it', () =
 });
 
 test('a new revision has labels of the template, annotations of the owner, and the owner for controller', () => {
-  const made = newRevision(owner, daemonSets, { template: template('a'), collisionCount: undefined }, 4);
+  const made = newRevision(owner, daemonSets, { template: template('a'), collisionCount: undefined }, 4, daemonSetHistory);
   const hash = contentHash(revisionData(template('a')));
   assert.deepEqual(made, {
     apiVersion: 'apps/v1',
@@ -95,13 +95,13 @@ test('a new revision has labels of the template, annotations of the owner, and t
 
 test('a hash in the labels of the template does not stay', () => {
   const copied = { ...template('a'), metadata: { labels: { [HASH_LABEL]: 'of another' } } };
-  const made = newRevision(owner, daemonSets, { template: copied, collisionCount: 3 }, 1);
+  const made = newRevision(owner, daemonSets, { template: copied, collisionCount: 3 }, 1, daemonSetHistory);
   assert.deepEqual(made.metadata.labels, { [HASH_LABEL]: contentHash(revisionData(copied), 3) });
 });
 
 test('a template without labels gives a revision with the hash alone', () => {
   for (const bare of [{}, { metadata: null }, { metadata: { labels: null } }]) {
-    const made = newRevision(owner, daemonSets, { template: bare, collisionCount: undefined }, 1);
+    const made = newRevision(owner, daemonSets, { template: bare, collisionCount: undefined }, 1, daemonSetHistory);
     assert.deepEqual(Object.keys(made.metadata.labels ?? {}), [HASH_LABEL]);
   }
 });
@@ -109,14 +109,14 @@ test('a template without labels gives a revision with the hash alone', () => {
 for (const name of ['x'.repeat(253), `${'x'.repeat(222)}.${'x'.repeat(30)}`, 'x'])
   test(`the name of a revision of an owner of ${name.length} letters fits and ends in the hash`, () => {
     const long = { metadata: { ...owner.metadata, name } };
-    const { metadata } = newRevision(long, daemonSets, { template: template('a'), collisionCount: undefined }, 1);
+    const { metadata } = newRevision(long, daemonSets, { template: template('a'), collisionCount: undefined }, 1, daemonSetHistory);
     assert.deepEqual(dnsSubdomainProblems(metadata.name ?? ''), []);
     assert.ok(metadata.name?.endsWith(`-${metadata.labels?.[HASH_LABEL]}`));
     assert.ok(metadata.name?.startsWith(name.slice(0, 220)));
   });
 
 test('an owner that no server has gets no revision', () => {
-  assert.throws(() => newRevision({ metadata: { name: 'ds' } }, daemonSets, { template: {}, collisionCount: undefined }, 1), /without uid/);
+  assert.throws(() => newRevision({ metadata: { name: 'ds' } }, daemonSets, { template: {}, collisionCount: 0 }, 1, daemonSetHistory), /without uid/); // prettier-ignore
 });
 
 test('a revision by kube-controller-manager 1.20 gives its template word for word, and that gives the revision back', () => {
