@@ -62,8 +62,8 @@ export interface SetSync<S extends StatusOwner, R extends RulesOf<S>, O, F exten
   resource: Resource;
   client: Client;
   caches: { sets: Informer<S>; revisions: Informer<Revision> };
-  /** The caches of all kinds that the controller writes. */
-  written: readonly SeenCache[];
+  /** All caches of the controller, among them those of every kind that it writes. */
+  allCaches: readonly SeenCache[];
   ownWrites: OwnWrites;
   events: Pick<EventRecorder, 'event'>;
   memory: SetMemory;
@@ -149,7 +149,7 @@ async function reconcileThis<S extends StatusOwner, R extends RulesOf<S>, O, F e
   report({ about: 'size', events: rules.tooLarge === undefined ? [] : [tooLargeEvent(rules.tooLarge)] });
   const why = rules.tooLarge ?? by.unusable(rules);
   if (why !== undefined) return { stalled: true, why };
-  const held = holdBack(key, { ownWrites, caches: by.written });
+  const held = holdBack(key, { ownWrites, caches: by.allCaches });
   if (held !== undefined) return held;
   for (const warnings of by.warnings(rules)) report(warnings);
   await readRevisions(ownedOrOrphaned(caches.revisions, set));

@@ -1,5 +1,5 @@
 import type { Change } from '../../kube/cache/change.ts';
-import { type Informer, type Lister, memoize } from '../../kube/cache/contract.ts';
+import { type Lister, memoize } from '../../kube/cache/contract.ts';
 import { daemonSets } from '../../kube/api/object.ts';
 import { Expectations } from '../../kube/controller/expectations.ts';
 import { controllerOf, matchingOwners } from '../../kube/controller/owners.ts';
@@ -84,7 +84,7 @@ function syncOf({ rules, observer, executor, suspended }: Parts): SetSync<Daemon
     resource: daemonSets,
     client,
     caches,
-    written: Object.values(caches) as Informer<DaemonSet>[],
+    allCaches: Object.values(caches),
     ownWrites,
     events,
     memory,

@@ -2,7 +2,7 @@ import type { Clock, Millis } from '../../base/clock.ts';
 import type { KubeObject } from '../../kube/api/object.ts';
 import { matchesLabels } from '../../kube/api/selector.ts';
 import type { Change } from '../../kube/cache/change.ts';
-import { type Informer, type Key, type Lister, objectKey, memoize } from '../../kube/cache/contract.ts';
+import { type Key, type Lister, objectKey, memoize } from '../../kube/cache/contract.ts';
 import { type Controller, done, type EnqueueRequest, failedWith, type Outcome } from '../../kube/controller/controller.ts';
 import { ActionError } from '../../base/errors.ts';
 import { isRefused, isRejected, serverMessageOf } from '../../kube/client/errors.ts';
@@ -16,7 +16,6 @@ import type { ServerFacts } from '../fleet/server-facts.ts';
 import { abandonedOn, rolloutsRecordedOn } from './maintenance.ts';
 import { ClockGaps } from './clock-gaps.ts';
 import {
-  type Caches,
   cachesOf,
   COPYING_TO,
   DEFAULT_NAMESPACE,
@@ -142,7 +141,7 @@ interface Sync {
 async function reconcile(key: Key, by: Sync, signal: AbortSignal): Promise<Outcome> {
   const { caches } = by.observer;
   // After a restore of etcd, one cache may show the restored state minutes before another: nodes of a stale cache would count as done for a new rollout.
-  const informers = informersOf(caches);
+  const informers = Object.values(caches);
   if (!informers.every(({ current }) => current)) return { requeueAfter: BEHIND_MS, why: 'a cache is not current' };
   const abandoned = await giveBackAbandoned(by, signal);
   const rollout = caches.rollouts.get(key);
@@ -164,8 +163,6 @@ function together(outcome: Outcome, { failures, wakeUps }: Abandoned): Outcome {
   return failed.length > 0 ? failedWith(failed[0], next) : next;
 }
 
-const informersOf = (caches: Caches): Informer<KubeObject>[] => Object.values(caches) as Informer<KubeObject>[];
-
 /**
  * Observe, plan (twice when gates must be checked), write the record of touches if the cluster has a budget, write the status, record events, execute.
  *
@@ -176,7 +173,7 @@ async function reconcileRollout(rollout: Readonly<NodeConfigRollout>, by: Sync, 
   const { observer, executor, clock, events, namespace } = by;
   const { caches, cluster } = observer;
   const key = objectKey(rollout);
-  const written = { ownWrites: executor.ownWrites, caches: informersOf(caches) };
+  const written = { ownWrites: executor.ownWrites, caches: Object.values(caches) };
   const held = holdBack(key, written) ?? holdBack(RECORD_KEY, written);
   if (held !== undefined) return held;
   const touches = observer.touches.rollout(key);

@@ -52,9 +52,10 @@ interface Seen {
   candidates: readonly Placement[];
 }
 
-type Partial = Pick<Decision, 'progress' | 'groups' | 'wakeUps'>;
+/** What every decision about a revision has. */
+type Base = Pick<Decision, 'progress' | 'groups' | 'wakeUps'>;
 
-const base = ({ groups, facts }: Seen, progress: Progress): Partial => ({ progress, groups, wakeUps: deadlinesOf(groups, facts.now) });
+const base = ({ groups, facts }: Seen, progress: Progress): Base => ({ progress, groups, wakeUps: deadlinesOf(groups, facts.now) });
 
 const failedNames = ({ failures }: Progress): string => namesIn(failures, ({ node }) => node);
 
@@ -144,7 +145,7 @@ function withMaintenance({ facts, groups }: Seen, decision: Decision): Decision 
 /** What keeps every node from being touched now. */
 function heldBy(seen: Seen, progress: Progress): Decision | undefined {
   const { rules, window, gates, now } = seen.facts;
-  const say = (phase: Decision['phase'], waitsFor: string, text: string, more: Partial & Pick<Decision, 'needsGates'> = {}): Decision => {
+  const say = (phase: Decision['phase'], waitsFor: string, text: string, more: Base & Pick<Decision, 'needsGates'> = {}): Decision => {
     const rest = base(seen, progress);
     return { ...rest, ...more, phase, reason: waitsFor, waitsFor, text, wakeUps: [...(rest.wakeUps ?? []), ...(more.wakeUps ?? [])] };
   };

@@ -1,7 +1,7 @@
 import type { Clock } from '../../base/clock.ts';
 import { statefulSets } from '../../kube/api/object.ts';
 import type { Change } from '../../kube/cache/change.ts';
-import { type Informer, type Lister, memoize } from '../../kube/cache/contract.ts';
+import { type Lister, memoize } from '../../kube/cache/contract.ts';
 import type { Controller } from '../../kube/controller/controller.ts';
 import { matchingOwners } from '../../kube/controller/owners.ts';
 import { OwnWrites } from '../../kube/controller/own-writes.ts';
@@ -89,7 +89,7 @@ function syncOf(
     resource: statefulSets,
     client,
     caches,
-    written: Object.values(caches) as Informer<StatefulSet>[],
+    allCaches: Object.values(caches),
     ownWrites,
     events,
     memory,

@@ -32,7 +32,7 @@ test('what is noted of a set that is deleted while it is reconciled is forgotten
     resource: statefulSets,
     client,
     caches: { sets, revisions: { indexed: () => [] } },
-    written: [sets],
+    allCaches: [sets],
     ownWrites: new OwnWrites(clock),
     events: { event() {} },
     memory,
