@@ -50,7 +50,11 @@ export function handleResource(context: Context, request: ResourceRequest, from:
     case 'list':
       return { code: 200, json: present.list(listObjects(context, served, request, from)) };
     case 'watch':
-      return { code: 200, type: 'application/json', stream: lines(watchObjects(context, served, named(request, from), from), present) };
+      return {
+        code: 200,
+        type: 'application/json',
+        stream: lines(watchObjects(context, served, request, selectingName(request, from)), present),
+      };
     case 'create':
       return create(call);
     case 'update':
@@ -181,12 +185,12 @@ function bodyOptions(body: Uint8Array, from: ApiRequest): Record<string, unknown
 }
 
 /** Turns a watch of one object by its path into a watch with a field selector for its name. */
-function named(request: ResourceRequest, from: ApiRequest): ResourceRequest {
-  if (request.name !== '') {
-    const selector = from.query.get('fieldSelector');
-    from.query.set('fieldSelector', `${selector ? `${selector},` : ''}metadata.name=${request.name}`);
-  }
-  return request;
+function selectingName({ name }: ResourceRequest, from: ApiRequest): ApiRequest {
+  if (name === '') return from;
+  const query = new URLSearchParams(from.query);
+  const selector = query.get('fieldSelector');
+  query.set('fieldSelector', `${selector ? `${selector},` : ''}metadata.name=${name}`);
+  return { ...from, query };
 }
 
 async function* lines(batches: AsyncIterable<readonly WatchEvent[]>, present: Presenter): AsyncGenerator<readonly Line[]> {
