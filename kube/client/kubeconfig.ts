@@ -13,6 +13,13 @@ export interface KubeconfigChoice {
   environment?: Environment;
 }
 
+/** A kubeconfig. @member fail - makes the error about this file */
+interface File {
+  document: JsonObject;
+  path: string;
+  fail: (hint: string) => ActionError;
+}
+
 /**
  * The access of one context of a kubeconfig. Relative paths start at the kubeconfig's own directory.
  * @param document - the file's content, already parsed
@@ -22,82 +29,95 @@ export interface KubeconfigChoice {
 export function accessFromKubeconfig(document: unknown, path: string, choice: KubeconfigChoice = {}): ClusterAccess {
   const fail = (hint: string) => new ActionError('use kubeconfig', path, { hint });
   if (!isJsonObject(document)) throw fail('it is not a mapping; write a kubeconfig with clusters, users and contexts');
+  const file: File = { document, path, fail };
   const contextName = choice.context ?? text(document, 'current-context');
   if (contextName === undefined) throw fail('it has no current-context; set one, or name a context');
-  const find = (list: string, field: string, name: string): JsonObject => {
-    const entries = ownField(document, list);
-    const entry = Array.isArray(entries) ? entries.find((item) => isJsonObject(item) && item['name'] === name) : undefined;
-    const found: unknown = isJsonObject(entry) ? (entry[field] ?? {}) : undefined;
-    if (isJsonObject(found)) return found;
-    throw fail(`it has no ${field} "${name}"; ${known(entries)}`);
-  };
-
-  const context = find('contexts', 'context', contextName);
+  const context = entryOf(file, 'contexts', 'context', contextName);
   const clusterName = text(context, 'cluster');
   if (clusterName === undefined) throw fail(`context "${contextName}" names no cluster`);
-  const cluster = find('clusters', 'cluster', clusterName);
+  const cluster = entryOf(file, 'clusters', 'cluster', clusterName);
   const userName = text(context, 'user');
-  const user = userName === undefined ? {} : find('users', 'user', userName);
-
-  const server = checkedServer(text(cluster, 'server'), (hint) => fail(`cluster "${clusterName}" ${hint}`));
-  const proxyUrl = text(cluster, 'proxy-url');
-  const proxy =
-    proxyUrl === undefined
-      ? proxyFor(server, choice.environment ?? {})
-      : checkedProxy(proxyUrl, (hint) => fail(`the proxy-url of cluster "${clusterName}" ${hint}`));
-  const insecure = ownField(cluster, 'insecure-skip-tls-verify') === true;
-  const material = (from: JsonObject, field: string, owner: string): Material | undefined => {
-    const data = text(from, `${field}-data`);
-    if (data !== undefined) {
-      const pem = Buffer.from(data, 'base64').toString('utf8');
-      if (!pem.includes('-----BEGIN ')) throw fail(`${owner} has a ${field}-data that is not PEM in base64`);
-      return { data: pem };
-    }
-    const file = text(from, field);
-    return file === undefined ? undefined : { file: resolve(dirname(path), file) };
-  };
-  const ca = material(cluster, 'certificate-authority', `cluster "${clusterName}"`);
-  if (insecure && ca !== undefined) {
-    throw fail(`cluster "${clusterName}" has both insecure-skip-tls-verify and a certificate-authority; remove one of them`);
-  }
-  const owner = `user "${userName ?? ''}"`;
-  const clientCertificate = material(user, 'client-certificate', owner);
-  const clientKey = material(user, 'client-key', owner);
-  if ((clientCertificate === undefined) !== (clientKey === undefined)) {
-    throw fail(
-      `${owner} has ${clientKey === undefined ? 'a client-certificate without client-key' : 'a client-key without client-certificate'}`,
-    );
-  }
-  const tokenFile = text(user, 'tokenFile');
-  const { exec, 'auth-provider': provider } = user;
-  const byToken = tokenFile !== undefined || text(user, 'token') !== undefined || text(user, 'username') !== undefined;
-  // As in client-go: credentials in the kubeconfig take precedence. An exec program is also not run where there is a certificate.
-  const isAsked = !byToken && (clientCertificate === undefined || !isJsonObject(exec));
+  const user = userName === undefined ? {} : entryOf(file, 'users', 'user', userName);
   return {
     origin: path,
+    ...clusterAccess(file, cluster, `cluster "${clusterName}"`, choice),
+    ...userAccess(file, choice.as === undefined ? user : { ...user, as: choice.as }, cluster, {
+      kubeconfig: path,
+      context: contextName,
+      user: userName ?? '',
+    }),
+    ...given('namespace', text(context, 'namespace')),
+  };
+}
+
+function entryOf({ document, fail }: File, list: string, field: string, name: string): JsonObject {
+  const entries = ownField(document, list);
+  const entry = Array.isArray(entries) ? entries.find((item) => isJsonObject(item) && item['name'] === name) : undefined;
+  const found: unknown = isJsonObject(entry) ? (entry[field] ?? {}) : undefined;
+  if (isJsonObject(found)) return found;
+  throw fail(`it has no ${field} "${name}"; ${known(entries)}`);
+}
+
+type OfCluster = Pick<ClusterAccess, 'server' | 'proxy' | 'ca' | 'insecureSkipTlsVerify' | 'tlsServerName'>;
+
+function clusterAccess(file: File, cluster: JsonObject, name: string, { environment = {} }: KubeconfigChoice): OfCluster {
+  const { fail } = file;
+  const server = checkedServer(text(cluster, 'server'), (hint) => fail(`${name} ${hint}`));
+  const proxyUrl = text(cluster, 'proxy-url');
+  const proxy =
+    proxyUrl === undefined ? proxyFor(server, environment) : checkedProxy(proxyUrl, (hint) => fail(`the proxy-url of ${name} ${hint}`));
+  const insecure = ownField(cluster, 'insecure-skip-tls-verify') === true;
+  const ca = materialOf(file, cluster, 'certificate-authority', name);
+  if (insecure && ca !== undefined) throw fail(`${name} has both insecure-skip-tls-verify and a certificate-authority; remove one of them`);
+  return {
     server,
     ...given('proxy', proxy),
     ...given('ca', ca),
     ...(insecure ? { insecureSkipTlsVerify: true } : {}),
     ...given('tlsServerName', text(cluster, 'tls-server-name')),
-    ...given('tokenFile', tokenFile === undefined ? undefined : resolve(dirname(path), tokenFile)),
+  };
+}
+
+function userAccess(file: File, user: JsonObject, cluster: JsonObject, name: PluginName): Partial<ClusterAccess> {
+  const owner = `user "${name.user}"`;
+  const fail = (hint: string): ActionError => file.fail(`${owner} ${hint}`);
+  const clientCertificate = materialOf(file, user, 'client-certificate', owner);
+  const clientKey = materialOf(file, user, 'client-key', owner);
+  if ((clientCertificate === undefined) !== (clientKey === undefined))
+    throw fail(`has ${clientKey === undefined ? 'a client-certificate without client-key' : 'a client-key without client-certificate'}`);
+  const tokenFile = text(user, 'tokenFile');
+  const isAsked = asksPlugin(user, clientCertificate !== undefined);
+  return {
+    ...given('tokenFile', tokenFile === undefined ? undefined : resolve(dirname(file.path), tokenFile)),
     ...given('token', text(user, 'token')),
     ...given('basic', basicOf(user)),
     ...given('clientCertificate', clientCertificate),
     ...given('clientKey', clientKey),
-    ...given(
-      'impersonate',
-      impersonateOf(choice.as === undefined ? user : { ...user, as: choice.as }, (hint) => fail(`${owner} ${hint}`)),
-    ),
-    ...given(
-      'plugin',
-      isAsked
-        ? pluginOf(user, cluster, { kubeconfig: path, context: contextName, user: userName ?? '' }, (hint) => fail(`${owner} ${hint}`))
-        : undefined,
-    ),
-    ...given('unused', isAsked ? undefined : givenTo(exec, provider)),
-    ...given('namespace', text(context, 'namespace')),
+    ...given('impersonate', impersonateOf(user, fail)),
+    ...given('plugin', isAsked ? pluginOf(user, cluster, name, fail) : undefined),
+    ...given('unused', isAsked ? undefined : givenTo(user['exec'], user['auth-provider'])),
   };
+}
+
+/**
+ * Whether the exec program or the auth-provider is asked for credentials. As in client-go: credentials in the kubeconfig take precedence, and an exec program is
+ * also not run where there is a certificate.
+ */
+function asksPlugin(user: JsonObject, hasCertificate: boolean): boolean {
+  if (['tokenFile', 'token', 'username'].some((field) => text(user, field) !== undefined)) return false;
+  return !hasCertificate || !isJsonObject(user['exec']);
+}
+
+/** PEM that a field names as a file, or has itself in base64. */
+function materialOf({ path, fail }: File, from: JsonObject, field: string, owner: string): Material | undefined {
+  const data = text(from, `${field}-data`);
+  if (data !== undefined) {
+    const pem = Buffer.from(data, 'base64').toString('utf8');
+    if (!pem.includes('-----BEGIN ')) throw fail(`${owner} has a ${field}-data that is not PEM in base64`);
+    return { data: pem };
+  }
+  const file = text(from, field);
+  return file === undefined ? undefined : { file: resolve(dirname(path), file) };
 }
 
 function givenTo(exec: unknown, provider: unknown): unknown[] | undefined {
