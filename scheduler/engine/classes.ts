@@ -23,6 +23,7 @@ const MAX_TOPOLOGY_CLASSES = 1_024;
 const MAX_TOPOLOGY_CLASS_BYTES = 256 * 1024 * 1024;
 /** Terms and constraints of all topology classes: each is compared with every new group of pods. */
 const MAX_TOPOLOGY_CLASS_RULES = 20_000;
+/** Of all resource classes: see {@link ResourceClass.bytes}. */
 const MAX_RESOURCE_CLASS_BYTES = 64 * 1024 * 1024;
 const MIN_RESOURCE_CLASSES = 16;
 
@@ -65,7 +66,7 @@ export class Classes {
       this.#evictTopologyClasses();
       return new TopologyClass(pod, { cluster, profile, nodeSpec, defaultSelectorOf });
     });
-    const needs = resourceNeeds(pod, profile, volumes);
+    const needs = resourceNeeds(pod, profile, cluster.images, volumes);
     return { pod, profile, nodeSpec, topology, needs };
   }
 

@@ -25,6 +25,7 @@ export interface VolumeQuestions {
 export interface ResourceNeeds {
   readonly requests: Requests;
   readonly ports: readonly HostPort[];
+  /** Those of `imageNames` that a node has: the others give no points, and every build of a CI has a new one. */
   readonly images: readonly string[];
   /** Result of `imagesOfContainers`. */
   readonly containers: number;
@@ -35,9 +36,16 @@ export interface ResourceNeeds {
   readonly ignored: (resource: string) => boolean;
 }
 
-export function resourceNeeds(pod: PodInfo, { fit }: ProfileConfig, volumes: VolumeQuestions | undefined): ResourceNeeds {
+/** @param onNodes - the images of all nodes */
+export function resourceNeeds(
+  pod: PodInfo,
+  { fit }: ProfileConfig,
+  onNodes: Cluster['images'],
+  volumes: VolumeQuestions | undefined,
+): ResourceNeeds {
   const spec = pod.pod.spec ?? { containers: [] };
-  const [images, containers] = [imageNames(spec), imagesOfContainers(spec)];
+  const images = imageNames(spec).filter((name) => onNodes.having(name) > 0);
+  const containers = imagesOfContainers(spec);
   const ignored = (resource: string): boolean => isIgnored(fit, resource);
   return { requests: pod.requests, ports: pod.ports, images, containers, volumes, features: requiredFeatures(spec), ignored };
 }
@@ -114,16 +122,15 @@ export class ResourceClass {
   readonly #rejections: RejectionTable;
   readonly #profile: ProfileConfig;
   readonly #max: number;
-  readonly #mostPoints: number;
   readonly #counts = new Map<number, number>();
   #seen = -1;
   #codes = new Uint16Array(0);
   #points = new Int32Array(0);
   #buckets: Buckets | undefined;
   #imagesAt = '';
-  /** Approximate size of the columns in bytes. */
+  /** Approximate size in bytes. */
   get bytes(): number {
-    return this.#codes.length * (this.#buckets === undefined ? 6 : 18);
+    return CLASS_BYTES + this.#codes.length * 6 + (this.#buckets?.bytes ?? 0);
   }
 
   constructor(nodeSpec: NodeSpecClass, needs: ResourceNeeds, { cluster, rejections, profile, max }: ResourceClassParts) {
@@ -133,9 +140,6 @@ export class ResourceClass {
     this.#rejections = rejections;
     this.#profile = profile;
     this.#max = max;
-    const { scores } = profile;
-    const own = ['NodeResourcesFit', 'NodeResourcesBalancedAllocation', 'ImageLocality', 'VolumeBinding'] as const;
-    this.#mostPoints = own.reduce((sum, name) => sum + (scores.get(name) ?? 0) * max, 0);
   }
 
   /** Number of nodes that pass the filters of this class. */
@@ -219,7 +223,7 @@ export class ResourceClass {
   }
 
   #filled(): Buckets {
-    const buckets = new Buckets(this.#codes.length, this.#mostPoints);
+    const buckets = new Buckets(this.#codes.length);
     for (let slot = 0; slot < this.#codes.length; slot++) if (this.#codes[slot] === 0) buckets.add(slot, this.pointsOf(slot));
     return buckets;
   }
@@ -242,27 +246,34 @@ export interface ResourceClassParts {
 }
 
 /**
- * Slots by points, which are integers from 0 to `most`: the best slots are known at once, and a slot changes its points in constant time.
+ * Slots by points, which are integers: the best slots are known at once. Only points that a slot has take memory, whatever the weights of the profile: nodes
+ * mostly have few different ones, so that keeping them sorted costs next to nothing.
  */
 export class Buckets {
-  readonly #buckets: number[][];
+  /** By points; none is empty. */
+  readonly #buckets = new Map<number, number[]>();
+  /** The points of {@link #buckets}, the most last. */
+  readonly #levels: number[] = [];
+  /** Index of each slot in its bucket. */
   readonly #at: Int32Array;
-  #best = -1;
   #size = 0;
 
-  constructor(slots: number, most: number) {
-    this.#buckets = Array.from({ length: most + 1 }, () => []);
-    this.#at = new Int32Array(slots).fill(-1);
+  constructor(slots: number) {
+    this.#at = new Int32Array(slots);
   }
 
   get size(): number {
     return this.#size;
   }
 
-  /** Slots with the most points, in no particular order; empty without any. */
+  /** Approximate size in bytes. */
+  get bytes(): number {
+    return 4 * this.#at.length + 10 * this.#size + BUCKET_BYTES * this.#levels.length;
+  }
+
+  /** Slots with the most points, in no particular order; empty without any. Good until the next change. */
   get best(): readonly number[] {
-    while (this.#best >= 0 && this.#buckets[this.#best]?.length === 0) this.#best -= 1;
-    return this.#buckets[this.#best] ?? none;
+    return this.#buckets.get(this.#levels.at(-1) ?? 0) ?? none;
   }
 
   /**
@@ -270,8 +281,8 @@ export class Buckets {
    * @returns undefined if none passes
    */
   draw(passes: (slot: number) => boolean, random: Random): number | undefined {
-    for (let points = this.#best; points >= 0; points--) {
-      const bucket = this.#buckets[points] ?? none;
+    for (let level = this.#levels.length - 1; level >= 0; level--) {
+      const bucket = this.#buckets.get(this.#levels[level] ?? 0) ?? none;
       for (let tries = bucket.length > FEW ? FEW : 0; tries > 0; tries--) {
         const slot = bucket[Math.floor(random() * bucket.length)] ?? 0;
         if (passes(slot)) return slot;
@@ -283,31 +294,47 @@ export class Buckets {
   }
 
   add(slot: number, points: number): void {
-    const bucket = this.#bucket(points);
-    this.#at[slot] = bucket.length;
-    bucket.push(slot);
+    const bucket = this.#buckets.get(points);
     this.#size += 1;
-    if (points > this.#best) this.#best = points;
+    this.#at[slot] = bucket?.length ?? 0;
+    if (bucket !== undefined) bucket.push(slot);
+    else {
+      this.#buckets.set(points, [slot]);
+      this.#levels.splice(this.#levelOf(points), 0, points);
+    }
   }
 
+  /** @throws {RangeError} when no slot has these points */
   remove(slot: number, points: number): void {
-    const bucket = this.#bucket(points);
-    const at = this.#at[slot] ?? -1;
-    const last = bucket.pop();
-    this.#at[slot] = -1;
+    const bucket = this.#buckets.get(points);
+    const last = bucket?.pop();
+    if (bucket === undefined || last === undefined) throw new RangeError(`no node has ${points} points`);
     this.#size -= 1;
-    if (last === undefined || last === slot) return;
-    bucket[at] = last;
-    this.#at[last] = at;
+    if (bucket.length === 0) {
+      this.#buckets.delete(points);
+      this.#levels.splice(this.#levelOf(points), 1);
+    } else if (last !== slot) {
+      const at = this.#at[slot] ?? 0;
+      bucket[at] = last;
+      this.#at[last] = at;
+    }
   }
 
-  #bucket(points: number): number[] {
-    const bucket = this.#buckets[points];
-    if (bucket === undefined) throw new RangeError(`${points} points are more than there can be`);
-    return bucket;
+  /** Index of the first level that is not lower. */
+  #levelOf(points: number): number {
+    let [from, to] = [0, this.#levels.length];
+    while (from < to) {
+      const middle = (from + to) >>> 1;
+      if ((this.#levels[middle] ?? 0) < points) from = middle + 1;
+      else to = middle;
+    }
+    return from;
   }
 }
 
+/** Measured: what a class takes besides its columns, and a bucket besides its slots. */
+const CLASS_BYTES = 3_000;
+const BUCKET_BYTES = 200;
 const none: readonly number[] = [];
 /** Number of slots that are drawn before all of a bucket are checked. */
 const FEW = 8;

@@ -4,6 +4,7 @@ import { seededRandom } from '../../../base/random.ts';
 import { defaultSchedulerConfig, type ExtenderConfig } from '../../../scheduler/config/config.ts';
 import { declaredFeaturesOf, requiredFeatures } from '../../../scheduler/plugins/node-declared-features.ts';
 import { isGated, requirementsKey } from '../../../scheduler/queue/equivalence-class.ts';
+import { Images } from '../../../scheduler/cache/node-state.ts';
 import { resourceNeeds } from '../../../scheduler/engine/resource-class.ts';
 import { nodeSpecKey } from '../../../scheduler/engine/node-spec-class.ts';
 import { topologyClassKey } from '../../../scheduler/engine/topology-class.ts';
@@ -16,11 +17,13 @@ import { node, pod } from './builders.ts';
 import { randomCluster, randomPod } from './oracle/generate.ts';
 import { plainProfile } from './oracle/profile.ts';
 
+const everyImage = Object.assign(new Images(), { having: () => 1 });
+
 /** All that is read of a pod for a decision. */
 function read(of: Readonly<Pod>): object {
   const info = podInfoOf(of);
   const { pod: _, ...rest } = info;
-  const { images } = resourceNeeds(info, plainProfile, undefined);
+  const { images } = resourceNeeds(info, plainProfile, everyImage, undefined);
   const keys = [requirementsKey(info), nodeSpecKey(info), topologyClassKey(info, '', ''), isGated(info), nominatedNodeOf(info)];
   return { ...rest, images, keys, policy: of.spec?.preemptionPolicy, started: of.status?.startTime, phase: of.status?.phase };
 }

@@ -1,11 +1,15 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
 import type { PodAffinityTerm, PodSpec } from 'kubernetes-types/core/v1.js';
 import { playRandomly, storyInWords } from './play.ts';
 import { seededRandom } from '../../../../base/random.ts';
 import { Cluster } from '../../../../scheduler/cache/cluster.ts';
 import { defaultSchedulerConfig } from '../../../../scheduler/config/config.ts';
+import { Classes } from '../../../../scheduler/engine/classes.ts';
 import { Engine } from '../../../../scheduler/engine/engine.ts';
+import { RejectionTable } from '../../../../scheduler/engine/rejections.ts';
 import { Buckets } from '../../../../scheduler/engine/resource-class.ts';
 import { podInfoOf } from '../../../../scheduler/pod/pod-info.ts';
 import { MAX_TERMS } from '../../../../scheduler/pod/pod-limits.ts';
@@ -103,8 +107,63 @@ for (const { why, of, by, says } of left)
     );
   });
 
+const classesOn = (cluster: Cluster): Classes =>
+  new Classes({ cluster, rejections: new RejectionTable(), compat: defaultSchedulerConfig.compat, defaultSelectorOf: () => undefined });
+
+test('an image makes a class of its own only while a node has it', () => {
+  const { cluster } = engineOn(20);
+  const classes = classesOn(cluster);
+  const of = (tag: string) => classes.resources(classes.classify(podInfoOf(pod(tag).image(`ci:${tag}`).build()), profile, undefined));
+  const before = of('a');
+  assert.equal(of('b'), before);
+  cluster.setNode(inZone('n1', 1).image('ci:a', 1e9).build());
+  assert.deepEqual([of('a') === before, of('b') === before], [false, true]);
+  cluster.removeNode('n1');
+  assert.equal(of('a'), before);
+});
+
+test('resource classes count the memory that they take, whatever the weights are', () => {
+  setFlagsFromString('--expose-gc');
+  const collect = runInNewContext('gc') as () => void;
+  const { cluster } = engineOn(50);
+  for (let n = 0; n < 50; n++)
+    cluster.addPod(
+      podInfoOf(
+        pod(`on-${n}`)
+          .on(`n${n}`)
+          .cpu(`${n * 50}m`)
+          .build(),
+      ),
+    );
+  const classes = classesOn(cluster);
+  const heavy = { ...profile, scores: new Map([...profile.scores, ['NodeResourcesFit', 20] as const]) };
+  const make = (n: number) => {
+    const one = classes.resources(
+      classes.classify(
+        podInfoOf(
+          pod('p')
+            .cpu(`${n + 1}m`)
+            .build(),
+        ),
+        heavy,
+        undefined,
+      ),
+    );
+    one.refresh();
+    return one.buckets.size > 0 ? one : assert.fail();
+  };
+  const first = Array.from({ length: 100 }, (_, n) => make(n));
+  collect();
+  const before = process.memoryUsage().heapUsed;
+  const made = Array.from({ length: 400 }, (_, n) => make(first.length + n));
+  collect();
+  const took = process.memoryUsage().heapUsed - before;
+  const counted = made.reduce((sum, { bytes }) => sum + bytes, 0);
+  assert.ok(took > counted / 2 && took < counted * 2, `${took} bytes are counted as ${counted}`);
+});
+
 test('each of the best that pass is as likely as the others', () => {
-  const buckets = new Buckets(20, 3);
+  const buckets = new Buckets(20);
   for (let slot = 0; slot < 12; slot++) buckets.add(slot, 2);
   buckets.add(18, 3);
   buckets.add(19, 1);
