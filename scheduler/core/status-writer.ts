@@ -57,10 +57,13 @@ export class StatusWriter {
     const before = this.#waiting.get(pod.uid);
     // A write that waits or is in flight counts as written: the cached pod does not show it yet.
     const last = before ?? this.#inFlight.get(pod.uid);
-    if (last === undefined ? !differs(this.#statusOf(pod), wanted) : includes(last.wanted, wanted)) return;
+    if (last !== undefined && includes(last.wanted, wanted)) return;
     const nominate = wanted.nominate ?? (before ?? this.#failed.get(pod.uid))?.wanted.nominate;
+    const merged = { ...wanted, nominate };
+    // Also if the status shows this already: the retry would replace it with what is older.
     this.#failed.delete(pod.uid);
-    this.#waiting.set(pod.uid, { pod, wanted: { ...wanted, nominate } });
+    if (last === undefined && !differs(this.#statusOf(pod), merged)) return;
+    this.#waiting.set(pod.uid, { pod, wanted: merged });
     this.#next(signal);
   }
 

@@ -55,6 +55,8 @@ const acts = table('acts | written | why')(`
   write B, fail, wait 0.9                      | B       | what could not be written is tried again after a second
   write B, fail, wait 1, fail, wait 1.9        | B B     | and later each time
   write C, fail, write D, end, wait 100        | C D     | or no longer so
+  write C, fail, write A, wait 100             | C       | nor when the status shows already what is newer
+  write C>a, fail, write A, end, wait 100      | C>a A>a | unless a nomination was lost with the failed write
   write E, fail, forget, wait 100              | E       | or of no concern
   write F, forget, fail, wait 100              | F       | or of no concern by then
   write B, fail, wait 1, gone, wait 100        | B B     | or nobody can be told any more
