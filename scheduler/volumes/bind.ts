@@ -183,10 +183,11 @@ export class ClaimBinder implements VolumeBinder {
       },
     };
     for (const key of keys) this.#waitFor(key, waiter);
-    clock.sleep(this.#timeoutMs, AbortSignal.any([signal, over.signal])).then(() => {
+    const timedOut = (): void => {
       const progress = this.#progress(node, decision, written);
       failed(`${progress.is === 'bound' ? 'it was bound too late' : progress.why} (waited ${this.#timeoutMs / 1_000} s)`);
-    }, reject);
+    };
+    clock.sleep(this.#timeoutMs, AbortSignal.any([signal, over.signal])).then(timedOut).catch(reject);
     try {
       waiter.check();
       await promise;
