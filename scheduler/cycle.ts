@@ -48,7 +48,7 @@ export function cycleRunnable(runtime: Runtime, state: SchedulerState, hooks: Sc
   const tasks = new BackgroundTasks(log, notify);
   const statuses = new StatusWriter({ client, clock, log, atOnce: config.api.maxInflightStatus });
   const failures = new FailureHandler({ state, hooks, client, statuses, events, tasks, metrics, clock, log });
-  const binder = new Binder({ client, clock, random });
+  const binder = new Binder({ client, clock, random, log });
   const binding = new BindingCycle({ state, failures, binder, volumes, statuses, extenders, events, tasks, metrics, clock, log });
   const scheduleOne = new ScheduleOne({ state, hooks, binding, failures, extenders, caches: runtime.informers, metrics, clock, log });
   const loop = new Loop({

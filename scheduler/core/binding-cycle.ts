@@ -30,8 +30,11 @@ interface BinderOptions {
   client: Pick<Client, 'post' | 'get'>;
   clock: Clock;
   random: Random;
+  log: Log;
 }
 
+/** Failures in a row after which it is logged that a pod cannot be read: fewer are common while an API server restarts. */
+const LOGGED_FAILURES = 3;
 const READ_RETRY = { base: 200, cap: 5_000 };
 const CALL_MS: Millis = 30_000;
 const GATEWAY_TIMEOUT = 504;
@@ -42,6 +45,8 @@ const GATEWAY_TIMEOUT = 504;
  */
 export class Binder {
   readonly #options: BinderOptions;
+  /** Pods that could not be read so often: the first and the last of them are logged, since mostly all fail for the same reason. */
+  #unreadable = 0;
 
   constructor(options: BinderOptions) {
     this.#options = options;
@@ -77,21 +82,31 @@ export class Binder {
     refused: { readonly message: string; readonly mayTakeEffect: boolean },
     signal: AbortSignal,
   ): Promise<Bound> {
-    const { client, clock, random } = this.#options;
-    for (let failures = 0; ; failures++) {
-      try {
-        const { metadata, spec } = await client.get<Pod>(pods, { namespace, name }, { signal, timeoutMs: CALL_MS });
-        if (metadata.uid !== uid) return { is: 'irrelevant', why: 'another pod has its name now' };
-        const { nodeName = '' } = spec ?? {};
-        if (nodeName === node) return { is: 'bound' };
-        if (nodeName !== '') return { is: 'irrelevant', why: `it is on node ${nodeName}` };
-        if (metadata.deletionTimestamp !== undefined) return { is: 'irrelevant', why: 'it is being deleted' };
-        return { is: 'refused', message: refused.message, mayTakeEffect: refused.mayTakeEffect };
-      } catch (error) {
-        signal.throwIfAborted();
-        if (isNotFound(error)) return { is: 'irrelevant', why: 'it is gone' };
-        await clock.sleep(backoff(failures + 1, READ_RETRY, random), signal);
+    const { client, clock, random, log } = this.#options;
+    const about = { pod: `${namespace}/${name}`, node };
+    let failures = 0;
+    try {
+      for (;;) {
+        try {
+          const { metadata, spec } = await client.get<Pod>(pods, { namespace, name }, { signal, timeoutMs: CALL_MS });
+          if (metadata.uid !== uid) return { is: 'irrelevant', why: 'another pod has its name now' };
+          const { nodeName = '' } = spec ?? {};
+          if (nodeName === node) return { is: 'bound' };
+          if (nodeName !== '') return { is: 'irrelevant', why: `it is on node ${nodeName}` };
+          if (metadata.deletionTimestamp !== undefined) return { is: 'irrelevant', why: 'it is being deleted' };
+          return { is: 'refused', message: refused.message, mayTakeEffect: refused.mayTakeEffect };
+        } catch (error) {
+          signal.throwIfAborted();
+          if (isNotFound(error)) return { is: 'irrelevant', why: 'it is gone' };
+          failures += 1;
+          if (failures === LOGGED_FAILURES && ++this.#unreadable === 1)
+            log.warn('failed to read whether a pod is bound, retrying', { ...about, error: describeError(error) });
+          await clock.sleep(backoff(failures, READ_RETRY, random), signal);
+        }
       }
+    } finally {
+      if (failures >= LOGGED_FAILURES && --this.#unreadable === 0 && !signal.aborted)
+        log.info('read again whether a pod is bound', { ...about, failures });
     }
   }
 }

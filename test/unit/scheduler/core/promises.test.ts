@@ -8,6 +8,9 @@ import { EventHandlers } from '../../../../scheduler/core/event-handlers.ts';
 import { noHooks } from '../../../../scheduler/core/hooks.ts';
 import { podInfoOf, type PodInfo } from '../../../../scheduler/pod/pod-info.ts';
 import { defaultSchedulerConfig } from '../../../../scheduler/config/config.ts';
+import { Binder } from '../../../../scheduler/core/binding-cycle.ts';
+import { FakeClock } from '../../../support/fake-clock.ts';
+import { recordedLog } from '../../../support/recorded-log.ts';
 import type { Interceptor, SeenCall } from '../../../support/simulated/intercepted.ts';
 import { pod } from '../builders.ts';
 import { scene as withOptions, type SceneOptions } from '../simulated/scene.ts';
@@ -203,4 +206,18 @@ test('as many pods are being bound at once as may be, and the others as soon as 
   stage.add(...names.map((name) => pod(name).cpu('1')));
   await stage.pass(5_000);
   assert.deepEqual([most, names.filter((name) => nodeOf(name) === '')], [2, []]);
+});
+
+test('pods that cannot be read after their Bindings failed are logged once, and once more when they can', async () => {
+  const clock = new FakeClock();
+  const { log, lines } = recordedLog();
+  const away = () =>
+    Promise.reject(new TransportError({ method: 'GET', path: '/', host: 'local' }, 'timeout', { hint: 'the test says so' }));
+  let tries = 0;
+  const get = () => (++tries > 8 ? Promise.resolve(pod('web').uid('u').on('a').build()) : away());
+  const binder = new Binder({ client: { post: away, get } as unknown as ConstructorParameters<typeof Binder>[0]['client'], clock, random: () => 0.5, log }); // prettier-ignore
+  const bound = ['one', 'two'].map(() => binder.bind(podInfoOf(pod('web').uid('u').build()), 'a', new AbortController().signal));
+  for (let n = 0; n < 10; n++) await clock.advance(5_000);
+  assert.deepEqual((await Promise.all(bound)).map(({ is }) => is), ['bound', 'bound']); // prettier-ignore
+  assert.deepEqual(lines.map((line) => line.split(':')[0]), ['warn', 'info']); // prettier-ignore
 });
