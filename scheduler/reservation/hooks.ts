@@ -197,6 +197,8 @@ function otherOf(owner: string, { uid }: PodInfo, pods: Iterable<PodInfo>): stri
 
 /** How long before a reservation expires the deleted pod is read from the API server: the caches do not have finished pods. */
 const READ_BEFORE_MS: Millis = 5_000;
+/** The scheduling loop calls many times a second while pods are scheduled: a failed read is repeated no sooner. */
+const READ_AGAIN_MS: Millis = 500;
 
 /** Drops expired reservations, and extends those of finished pods that still exist: their successors are created only after their deletion. */
 export class ReservationExpiry {
@@ -204,7 +206,8 @@ export class ReservationExpiry {
   readonly #now: () => Millis;
   readonly #client: Pick<Client, 'get'>;
   readonly #dropped: (dropped: readonly Dropped[]) => void;
-  readonly #read = new Map<string, Millis>();
+  /** The pods read, by UID: for which expiry, and when they may be read again. Only of reservations that expire soon. */
+  readonly #read = new Map<string, { readonly expiresAt: Millis; readonly notBefore: Millis; failed: boolean }>();
 
   /** @param dropped - called with what has expired */
   constructor(
@@ -220,29 +223,30 @@ export class ReservationExpiry {
   /** @returns when to call again; undefined: there are no reservations */
   tick(signal: AbortSignal): Millis | undefined {
     const [reservations, now] = [this.#reservations, this.#now];
-    if (reservations.size === 0) {
-      this.#read.clear();
-      return undefined;
-    }
     const at = now();
-    for (const reservation of reservations.expiringWithin(READ_BEFORE_MS, at)) this.#readPod(reservation, signal);
+    const soon = reservations.expiringWithin(READ_BEFORE_MS, at);
+    const uids = new Set(soon.map(({ oldUid }) => oldUid));
+    for (const uid of this.#read.keys()) if (!uids.has(uid)) this.#read.delete(uid);
+    for (const reservation of soon) this.#readPod(reservation, at, signal);
     this.#dropped(reservations.expire(at));
     const { nextExpiry } = reservations;
     return nextExpiry === undefined ? undefined : Math.max(at + 100, nextExpiry - READ_BEFORE_MS);
   }
 
-  #readPod(reservation: Reservation, signal: AbortSignal): void {
+  #readPod(reservation: Reservation, at: Millis, signal: AbortSignal): void {
     const { oldUid, namespace, name, expiresAt } = reservation;
-    if (this.#read.get(oldUid) === expiresAt) return;
-    this.#read.set(oldUid, expiresAt);
+    const last = this.#read.get(oldUid);
+    if (last !== undefined && (at < last.notBefore || (last.expiresAt === expiresAt && !last.failed))) return;
+    const read = { expiresAt, notBefore: at + READ_AGAIN_MS, failed: false };
+    this.#read.set(oldUid, read);
     const [reservations, now] = [this.#reservations, this.#now];
     this.#client.get(pods, { namespace, name }, { signal }).then(
       ({ metadata }) => {
         if (metadata.uid === oldUid) reservations.oldStillThere(reservation, now());
       },
       (error: unknown) => {
-        // After an error the next tick may read the pod again. Without an answer the reservation expires as planned.
-        if (!isNotFound(error)) this.#read.delete(oldUid);
+        // After an error the pod is read again. Without an answer the reservation expires as planned.
+        if (!isNotFound(error)) read.failed = true;
       },
     );
   }

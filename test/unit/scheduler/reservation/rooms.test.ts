@@ -120,6 +120,7 @@ test('the API server is asked for the old pod shortly before room is given up, o
   let [now, uid] = [T0, room.oldUid];
   const get = async (_: unknown, { name }: { name: string }) => {
     asked.push(name);
+    if (uid === 'unknown') throw new Error('503');
     return member(name).uid(uid).build();
   };
   const expiry = new ReservationExpiry({ reservations: kept, now: () => now, client: { get } as unknown as Pick<Client, 'get'> }, (list) =>
@@ -133,15 +134,20 @@ test('the API server is asked for the old pod shortly before room is given up, o
   };
   assert.equal(await tick(T0), expiresAt - 5 * SECOND, 'the next look');
   assert.deepEqual(asked, []);
-  await tick(expiresAt - 5 * SECOND);
+  uid = 'unknown';
+  for (let n = 0; n < 10; n++) await tick(expiresAt - 6 * SECOND + 100 * n);
+  for (let n = 0; n < 6; n++) await tick(expiresAt - 5 * SECOND + 99 * n);
+  assert.equal(asked.length, 1, 'not at each event');
+  uid = room.oldUid;
+  await tick(expiresAt - 4 * SECOND);
   const later = kept.list()[0]?.expiresAt ?? 0;
   assert.ok(later > expiresAt, 'it is kept on');
   await tick(expiresAt + SECOND);
-  assert.deepEqual([asked, dropped.length], [['web-2'], 0]);
+  assert.deepEqual([asked, dropped.length], [['web-2', 'web-2'], 0]);
   uid = 'another';
   await tick(later - SECOND);
   await tick(later + SECOND);
-  assert.deepEqual([asked.length, dropped.length, kept.size], [2, 1, 0]);
+  assert.deepEqual([asked.length, dropped.length, kept.size], [3, 1, 0]);
   assert.equal(await tick(later + 2 * SECOND), undefined, 'nothing is kept');
 });
 
