@@ -64,18 +64,18 @@ export function reservationHooks(options: ReservationHooksOptions): ReservationH
     const { apiVersion, kind, name, uid } = owner;
     if (isLeading()) events(heldPod.schedulerName).event({ apiVersion, kind, metadata: { namespace, name, uid } }, type, reason, message);
   };
-  const ended = (result: Result, { owner, name }: Reservation): void => {
+  const ended = (result: Result | undefined, { owner, name }: Reservation): void => {
     for (const listener of listeners) listener();
     if (!isLeading()) return;
-    meters.ended(result);
+    if (result !== undefined) meters.ended(result);
     onSets?.ended(owner.uid, name);
   };
-  /** Reservations ended: reports and counts them, and requeues pods that may use their capacity. */
-  const dropped = (list: readonly Dropped[]): void => {
+  /** Reservations ended: reports and counts them, unless an earlier leader has, and requeues pods that may use their capacity. */
+  const dropped = (list: readonly Dropped[], isReported = false): void => {
     for (const one of list) {
       const { reservation, result } = one;
-      report(reservation, endedEvent(one));
-      ended(result, reservation);
+      if (!isReported) report(reservation, endedEvent(one));
+      ended(isReported ? undefined : result, reservation);
       state.enqueueUpTo(reservation.heldPod, reservation.priority);
       if (reservation.claimant !== undefined) state.reorder(reservation.claimant.uid);
     }
@@ -143,6 +143,8 @@ export function reservationHooks(options: ReservationHooksOptions): ReservationH
     start(signal) {
       leading = signal;
       onSets?.restore({ recheck, adopted: (reservation) => placeholders?.adopted(reservation) }, signal);
+      // A standby does not expire reservations. The leader before it did, and knew whether a successor had been tried.
+      dropped(reservations.expire(state.now()), true);
     },
     tick: (signal) => expiry.tick(signal),
     idle: async () => onSets?.settled(),

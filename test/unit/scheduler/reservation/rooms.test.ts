@@ -1,10 +1,11 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { setImmediate } from 'node:timers/promises';
+import { silentLog } from '../../../../base/log.ts';
 import type { Client } from '../../../../kube/client/client.ts';
 import type { Dropped, Reservation, Reservations } from '../../../../scheduler/reservation/contract.ts';
 import { newestRevision } from '../../../../scheduler/reservation/decide.ts';
-import { ReservationExpiry } from '../../../../scheduler/reservation/hooks.ts';
+import { ReservationExpiry, reservationHooks, type ReservationHooksOptions } from '../../../../scheduler/reservation/hooks.ts';
 import * as reporting from '../../../../scheduler/reservation/reporting.ts';
 import { createReservations } from '../../../../scheduler/reservation/reservations.ts';
 import type { ControllerRevision } from '../../../../scheduler/types.ts';
@@ -209,4 +210,18 @@ test('room is dropped when its successor is of another scheduler, or may not go 
     keeping().kept.podSeen(info(next), () => ({ node: on, spare: undefined }), T0).dropped[0]?.why;
   assert.equal(dropped(successor().spec({ schedulerName: 'other' })), 'its successor uses scheduler other');
   assert.equal(dropped(successor(), node('n1').cordoned().build()), 'node n1 is cordoned');
+});
+
+test('a new leader does not report what expired under the one before', () => {
+  const { kept: reservations, room } = keeping();
+  const done: string[] = [];
+  const note = (what: string) => () => void done.push(what);
+  const state = { now: () => room.expiresAt, enqueueUpTo: note('requeued') } as unknown as ReservationHooksOptions['state'];
+  const [events, meters] = [() => ({ event: note('event') }), { ended: note('counted') }] as unknown as [ReservationHooksOptions['events'], ReservationHooksOptions['meters']]; // prettier-ignore
+  const client = {} as ReservationHooksOptions['client'];
+  const hooks = reservationHooks({ state, reservations, placeholders: undefined, onSets: undefined, client, events, meters, log: silentLog }); // prettier-ignore
+  const { signal } = new AbortController();
+  hooks.start(signal);
+  hooks.tick(signal);
+  assert.deepEqual([done, reservations.size], [['requeued'], 0]);
 });
