@@ -187,7 +187,10 @@ export class ClaimBinder implements VolumeBinder {
       const progress = this.#progress(node, decision, written);
       failed(`${progress.is === 'bound' ? 'it was bound too late' : progress.why} (waited ${this.#timeoutMs / 1_000} s)`);
     };
-    clock.sleep(this.#timeoutMs, AbortSignal.any([signal, over.signal])).then(timedOut).catch(reject);
+    clock
+      .sleep(this.#timeoutMs, AbortSignal.any([signal, over.signal]))
+      .then(timedOut)
+      .catch(reject);
     try {
       waiter.check();
       await promise;

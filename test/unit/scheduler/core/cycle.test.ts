@@ -46,11 +46,8 @@ test('an attempt counts for its profile, as scheduled once the pod is bound, and
   await world.until(() => nodeOf('web') === 'a', SOON);
   await world.clock.advance(1_000);
   const attempts = Object.entries(world.counted).filter(([key]) => key.startsWith('scheduler_schedule_attempts_total default-scheduler '));
-  assert.deepEqual(attempts.map(([key, count]) => `${key.split(' ').at(-1)} ${count}`).toSorted(), [
-    'error 2',
-    'scheduled 1',
-    'unschedulable 1',
-  ]);
+  const counts = attempts.map(([key, count]) => `${key.split(' ').at(-1)} ${count}`).toSorted();
+  assert.deepEqual(counts, ['error 2', 'scheduled 1', 'unschedulable 1']);
 });
 
 const TERMS = MAX_TERMS + 50;
@@ -140,8 +137,6 @@ test('a pod that finds no room waits, is told why, and has the room of one that 
   await stage.delete('foreign');
   await stage.pass(10_000);
   assert.deepEqual([nodeOf('ours'), condition('ours')?.status], ['a', 'True']);
-  assert.deepEqual(
-    (await events('ours')).map(({ type, reason, message }) => [type, reason, message].join(' ')),
-    [`Warning FailedScheduling ${why}`, 'Normal Scheduled Successfully assigned default/ours to a'],
-  );
+  const told = (await events('ours')).map(({ type, reason, message }) => [type, reason, message].join(' '));
+  assert.deepEqual(told, [`Warning FailedScheduling ${why}`, 'Normal Scheduled Successfully assigned default/ours to a']);
 });

@@ -125,6 +125,7 @@ test('an image makes a class of its own only while a node has it', () => {
 test('resource classes count the memory that they take, whatever the weights are', () => {
   setFlagsFromString('--expose-gc');
   const collect = runInNewContext('gc') as () => void;
+  const heap = (): number => (collect(), process.memoryUsage().heapUsed);
   const { cluster } = engineOn(50);
   for (let n = 0; n < 50; n++)
     cluster.addPod(
@@ -135,29 +136,17 @@ test('resource classes count the memory that they take, whatever the weights are
           .build(),
       ),
     );
-  const classes = classesOn(cluster);
   const heavy = { ...profile, scores: new Map([...profile.scores, ['NodeResourcesFit', 20] as const]) };
-  const make = (n: number) => {
-    const one = classes.resources(
-      classes.classify(
-        podInfoOf(
-          pod('p')
-            .cpu(`${n + 1}m`)
-            .build(),
-        ),
-        heavy,
-        undefined,
-      ),
-    );
+  const classes = classesOn(cluster);
+  const make = (cpu: number) => {
+    const one = classes.resources(classes.classify(podInfoOf(pod('p').cpu(`${cpu}m`).build()), heavy, undefined));
     one.refresh();
     return one.buckets.size > 0 ? one : assert.fail();
   };
-  const first = Array.from({ length: 100 }, (_, n) => make(n));
-  collect();
-  const before = process.memoryUsage().heapUsed;
-  const made = Array.from({ length: 400 }, (_, n) => make(first.length + n));
-  collect();
-  const took = process.memoryUsage().heapUsed - before;
+  for (let n = 1; n <= 100; n++) make(n);
+  const before = heap();
+  const made = Array.from({ length: 400 }, (_, n) => make(101 + n));
+  const took = heap() - before;
   const counted = made.reduce((sum, { bytes }) => sum + bytes, 0);
   assert.ok(took > counted / 2 && took < counted * 2, `${took} bytes are counted as ${counted}`);
 });

@@ -11,10 +11,7 @@ import { extenderConfig, ExtenderServer, type Behaviour } from './extender-serve
 const asking = podInfoOf(pod('p').priority(10).build());
 const nodes = ['a', 'b', 'c'].map((name) => node(name).build());
 const at = (name: string, where: string): PodInfo => podInfoOf(pod(name).uid(name).on(where).priority(1).build());
-const candidates = [
-  { node: 'a', victims: [at('x', 'a')], violations: 0 },
-  { node: 'b', victims: [at('y', 'b')], violations: 0 },
-];
+const candidates = ['x a', 'y b'].map((one) => one.split(' ')).map(([pod = '', node = '']) => ({ node, victims: [at(pod, node)], violations: 0 })); // prettier-ignore
 
 /** Extenders of one server, each with a path of its own in front of its verbs: `1/filter`. */
 async function chained(t: TestContext, behaviours: Record<string, Behaviour>, configs: readonly Partial<ExtenderConfig>[]) {

@@ -181,22 +181,11 @@ test('the newest revision is what its pods carry: a name, or a hash', () => {
 test('kept room is listed with all that a person asks for, and no raw record', () => {
   const { kept } = keeping({ pod: member().cpu('500m').memory('1Ki').priority(7) });
   kept.podSeen(info(successor('web-2', '500m').memory('1Ki').priority(7)), () => ({ node: deletion().node, spare: undefined }), T0);
-  assert.deepEqual(reporting.reservationViews(kept.list()), [
-    {
-      namespace: 'default',
-      name: 'web-2',
-      node: 'n1',
-      owner: 'StatefulSet/web',
-      priority: 7,
-      state: 'claimed',
-      purpose: 'upgrade',
-      why: 'the pod is of revision old, and the set is being updated to new',
-      requests: { cpu: '500m', memory: '1024' },
-      claimedBy: 'uid-web-2-next',
-      createdAt: '2026-03-01T00:00:00.000Z',
-      expiresAt: '2026-03-01T00:01:00.000Z',
-    },
-  ]);
+  const why = 'the pod is of revision old, and the set is being updated to new';
+  const of = { namespace: 'default', name: 'web-2', node: 'n1', owner: 'StatefulSet/web', priority: 7, claimedBy: 'uid-web-2-next' };
+  const times = { createdAt: '2026-03-01T00:00:00.000Z', expiresAt: '2026-03-01T00:01:00.000Z' };
+  const view = { ...of, ...times, state: 'claimed', purpose: 'upgrade', why, requests: { cpu: '500m', memory: '1024' } };
+  assert.deepEqual(reporting.reservationViews(kept.list()), [view]);
 });
 
 test('a time to live below a second is a second', () => {

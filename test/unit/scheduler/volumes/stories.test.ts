@@ -2,9 +2,6 @@ import assert from 'node:assert/strict';
 import { test, type TestContext } from 'node:test';
 import { persistentVolumeClaims, persistentVolumes, pods as podKind } from '../../../../kube/api/object.ts';
 import { ApiError } from '../../../../kube/client/errors.ts';
-import { podInfoOf } from '../../../../scheduler/pod/pod-info.ts';
-import { ClaimBinder, type ClaimBinderOptions } from '../../../../scheduler/volumes/bind.ts';
-import { atRest, FakeClock } from '../../../support/fake-clock.ts';
 import type { SchedulerConfig } from '../../../../scheduler/config/config.ts';
 import type { Claim, Volume } from '../../../../scheduler/types.ts';
 import type { Interceptor } from '../../../support/simulated/intercepted.ts';
@@ -77,10 +74,8 @@ test('a claim that waits for its pod gets a volume where the pod fits, the pod g
   assert.equal(volumeNamed('on-b')?.metadata.annotations?.['pv.kubernetes.io/bound-by-controller'], 'yes');
   assert.deepEqual([claimNamed('one')?.spec?.volumeName, claimNamed('two')?.spec?.volumeName].filter(Boolean), ['on-b']);
   await stage.pass(SOON);
-  assert.ok(
-    ['db-1', 'db-2'].some((name) => nodeOf(name) === ''),
-    'the volume is taken',
-  );
+  const waiting = ['db-1', 'db-2'].filter((name) => nodeOf(name) === '');
+  assert.equal(waiting.length, 1, 'the volume is taken');
 });
 
 test('a pod names its node while a volume is made there, and no more when it cannot be: then it goes elsewhere', async (t) => {
@@ -141,19 +136,3 @@ for (const { why, code, isDone = false, tries } of [
     await comesTrue('it is bound', () => nodeOf('web') !== '');
     assert.deepEqual([claimNamed('data')?.spec?.volumeName, tried], ['pv', tries]);
   });
-
-test('volumes whose state cannot be read when the time for binding them is over fail their pod', async (t) => {
-  const clock = new FakeClock();
-  const claim: Claim = { metadata: { namespace: 'default', name: 'data', uid: 'u', annotations: { [SELECTED]: 'a' } } };
-  let isOver = false;
-  const broken = (): never => assert.fail('unreadable');
-  const cache = (found: object) => ({ get: () => (isOver ? broken() : found), addHandlers() {} });
-  const caches = { claims: cache(claim), volumes: cache({}), nodes: cache({ metadata: {} }) } as unknown as ClaimBinderOptions['caches'];
-  const binder = new ClaimBinder({ client: { get: broken, patch: broken }, view: { assume() {}, forget: () => [] }, caches, clock, timeoutMs: 1_000 }); // prettier-ignore
-  const decision = { reserve: [], provision: [{ claim, node: 'a' }] };
-  const failed = assert.rejects(binder.preBind(podInfoOf(podWith('web', 'data').build()), 'a', decision, t.signal), /unreadable/);
-  await atRest();
-  isOver = true;
-  await clock.advance(1_000);
-  await failed;
-});
