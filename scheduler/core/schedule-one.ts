@@ -14,9 +14,8 @@ import type { SchedulerMetrics } from './reporting.ts';
 import { usesExtenders, schedulingCycle, schedulingCycleWithExtenders, type Attempt, type ScheduleResult } from './scheduling-cycle.ts';
 import type { SchedulerState } from './state.ts';
 
-/** The next pod of the queue. */
-type Next =
-  | { is: 'none' }
+/** A pod that was popped from the queue. */
+type Popped =
   | { is: 'skipped'; pod: PodInfo; isTerminating: boolean }
   /** The pod is malformed, or the scheduler failed to process it. */
   | { is: 'broken'; queued: QueuedPod; error: unknown }
@@ -53,17 +52,21 @@ export class ScheduleOne {
   /** @returns whether there was a pod to schedule */
   async next(signal: AbortSignal): Promise<boolean> {
     const next = await this.#pop(signal);
+    if (next.is === 'none') return false;
+    if (this.#isReady(next, signal)) await this.#schedule(next, signal);
+    return true;
+  }
+
+  /** Reports a pod that is not to be scheduled. */
+  #isReady(next: Popped, signal: AbortSignal): next is Extract<Popped, { is: 'ready' }> {
     switch (next.is) {
-      case 'none':
-        return false;
       case 'skipped':
         if (next.isTerminating) this.#options.failures.skippedTerminating(next.pod);
-        return true;
+        return false;
       case 'broken':
         this.#broken(next.queued, next.queued.info, next.error, signal);
-        return true;
+        return false;
       case 'ready':
-        await this.#schedule(next, signal);
         return true;
       default:
         return unreachable(next);
@@ -71,7 +74,7 @@ export class ScheduleOne {
   }
 
   /** Pops the next pod and prepares the expensive parts of its decision, in slices between which the process handles other work. */
-  async #pop(signal: AbortSignal): Promise<Next> {
+  async #pop(signal: AbortSignal): Promise<Popped | { is: 'none' }> {
     const { state, caches, clock } = this.#options;
     const queued = state.pop();
     if (queued === undefined) return { is: 'none' };
@@ -86,12 +89,13 @@ export class ScheduleOne {
   }
 
   /** Whether a popped pod still needs to be scheduled. */
-  #checkPopped(queued: QueuedPod): Next {
+  #checkPopped(queued: QueuedPod): Popped {
     const { state } = this.#options;
     try {
-      const pod = state.latest(queued.info.key) ?? queued.info;
+      const latest = state.latest(queued.info.key);
+      const pod = latest ?? queued.info;
       const profile = state.profileOf(pod);
-      const isGone = pod.uid !== queued.info.uid || pod.nodeName !== '' || profile === undefined;
+      const isGone = latest === undefined || pod.uid !== queued.info.uid || pod.nodeName !== '' || profile === undefined;
       if (isGone || pod.terminating || state.cluster.placed(pod.uid) !== undefined) {
         state.done(queued.info.uid);
         return { is: 'skipped', pod: queued.info, isTerminating: pod.terminating && !isGone };
@@ -119,6 +123,8 @@ export class ScheduleOne {
     const started = this.#options.clock.monotonic();
     const asked = extenders !== undefined && usesExtenders(extenders, pod);
     const extended = asked ? await schedulingCycleWithExtenders(state, extenders, attempt, signal) : undefined;
+    // The pod may have been deleted, or bound by another scheduler, during the calls.
+    if (asked && !this.#isReady(this.#checkPopped(queued), signal)) return;
     try {
       const result = verified(extended ?? schedulingCycle(state, attempt));
       this.#measure(pod, started);

@@ -79,7 +79,6 @@ export async function schedulingCycleWithExtenders(
       return await unschedulable(state, extenders, attempt, withRejections(evaluation.error, filtered.refused), signal);
     const node = await choose(state, extenders, attempt, evaluation, filtered.survivors, signal);
     const changed = (): string | undefined => {
-      if (isOver(state, pod)) return 'the pod';
       const on = state.cluster.node(node);
       return on === undefined || state.engine.rejectionOn(pod, profile, on) !== undefined ? `node ${node}` : undefined;
     };
@@ -98,24 +97,16 @@ async function unschedulable(
   signal: AbortSignal,
 ): Promise<ScheduleResult> {
   const { pod, profile } = attempt;
-  const podChanged = (): string | undefined => (isOver(state, pod) ? 'the pod' : undefined);
-  if (isOver(state, pod)) return { result: 'error', message: '', changed: () => 'the pod' };
   const { failed, ...made } = await postFilterWithExtenders(state, extenders, attempt, error, signal);
-  // No pod is preempted for a pod that was deleted, nor on a node where the pod fits by now.
+  // No pod is preempted on a node where the pod fits by now.
   const changed = (): string | undefined => {
     const on = made.chosen && state.cluster.node(made.chosen.node);
     const hasRoom = on !== undefined && state.engine.rejectionOn(pod, profile, on) === undefined;
-    return podChanged() ?? (hasRoom ? `node ${on.name}` : undefined);
+    return hasRoom ? `node ${on.name}` : undefined;
   };
   // After a failed call the pod is retried with backoff: no cluster event shows that the extender has recovered.
   const rejected = failed ? { ...error, by: new Set<never>() } : error;
   return { result: 'unschedulable', error: rejected, postFilter: made, equivalenceClass: undefined, changed };
-}
-
-/** Whether the pod no longer needs to be scheduled. */
-function isOver(state: SchedulerState, { key, uid }: PodInfo): boolean {
-  const now = state.latest(key);
-  return now === undefined || now.uid !== uid || now.terminating || now.nodeName !== '';
 }
 
 const NO_CANDIDATE = 'no candidate node for preemption';
