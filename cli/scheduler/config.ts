@@ -5,7 +5,7 @@ import { defaultSchedulerConfig } from '../../scheduler/config/config.ts';
 import { type ConfigRead, parseSchedulerConfig } from '../../scheduler/config/parse.ts';
 import { readConfigFile } from '../config/config-file.ts';
 import { kubeconfigFlag, leaseFlags, servingFlags } from '../process/settings.ts';
-import type { Finding } from '../../scheduler/config/mapping.ts';
+import type { Finding } from '../../kube/process/mapping.ts';
 
 export const configFlag: Flag = {
   name: 'config',

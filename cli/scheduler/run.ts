@@ -8,7 +8,7 @@ import type { Runnable, Runtime } from '../../kube/process/contract.ts';
 import type { Client } from '../../kube/client/client.ts';
 import type { ServedKinds } from '../../scheduler/scheduler.ts';
 import type { SchedulerConfig } from '../../scheduler/config/config.ts';
-import type { Finding } from '../../scheduler/config/mapping.ts';
+import type { Finding } from '../../kube/process/mapping.ts';
 import type { Args } from '../args/args.ts';
 
 const COMMAND = 'scheduler run';

@@ -1,5 +1,5 @@
 import { defaultExtender, type ExtenderConfig } from './config.ts';
-import { type Mapping, mustBeExtendedResource, mustBeUrl } from './mapping.ts';
+import { type Mapping, mustBeExtendedResource, mustBeUrl } from '../../kube/process/mapping.ts';
 
 const HEAVIEST = 10_000;
 const verbs = ['filterVerb', 'prioritizeVerb', 'bindVerb', 'preemptVerb'] as const;

@@ -8,7 +8,15 @@ import {
   type SchedulerConfig,
 } from './config.ts';
 import { readExtender } from './extender.ts';
-import { type Finding, Findings, type Mapping, mustBeImage, mustBeNamespace, mustBeObjectName, readMapping } from './mapping.ts';
+import {
+  type Finding,
+  Findings,
+  type Mapping,
+  mustBeImage,
+  mustBeNamespace,
+  mustBeObjectName,
+  readMapping,
+} from '../../kube/process/mapping.ts';
 import { everyNodeIsScored, readProfile } from './profile.ts';
 
 export type ConfigRead =

@@ -9,7 +9,14 @@ import {
   type ShapePoint,
 } from './config.ts';
 import { labelInteger } from '../../kube/api/placement.ts';
-import { type Mapping, mustBeDomain, mustBeLabelKey, mustBeLabelValue, mustBeObjectName, mustBeResource } from './mapping.ts';
+import {
+  type Mapping,
+  mustBeDomain,
+  mustBeLabelKey,
+  mustBeLabelValue,
+  mustBeObjectName,
+  mustBeResource,
+} from '../../kube/process/mapping.ts';
 import type { NodeSelector, NodeSelectorRequirement, NodeSelectorTerm } from 'kubernetes-types/core/v1.js';
 
 /** Highest weight, so that sums of points stay small integers. */

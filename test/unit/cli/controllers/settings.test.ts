@@ -2,9 +2,8 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { parse } from 'yaml';
 import { table } from '../../../support/table.ts';
-import { parsePrometheusConfig } from '../../../../cli/controllers/run.ts';
 import { controllersFlags } from '../../../../cli/controllers/command.ts';
-import { controllersSettings, type ControllersSettings } from '../../../../cli/controllers/settings.ts';
+import { controllersSettings, type ControllersSettings, parsePrometheusConfig } from '../../../../cli/controllers/settings.ts';
 import { plainFlags } from '../../../../cli/args/args.ts';
 
 const settings = (argv: string): ControllersSettings =>

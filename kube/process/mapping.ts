@@ -1,8 +1,8 @@
 import { goDuration } from '../../base/go-duration.ts';
 import { nearest } from '../../base/errors.ts';
 import type { Millis } from '../../base/clock.ts';
-import { isJsonObject } from '../../kube/api/json.ts';
-import { dnsLabelProblems, dnsSubdomainProblems, labelValueProblems, qualifiedNameProblems } from '../../kube/api/names.ts';
+import { isJsonObject } from '../api/json.ts';
+import { dnsLabelProblems, dnsSubdomainProblems, labelValueProblems, qualifiedNameProblems } from '../api/names.ts';
 
 /** A problem or warning about one key: `path` in the notation of users, `profiles[0].plugins.NodePorts.weight`; '' is the whole text. */
 export interface Finding {
