@@ -93,18 +93,21 @@ export interface Observed {
   /** The set's pods that its selector matches. Called when several revisions hold one template, which is rare: it lists all pods of the namespace. */
   ownPods: () => readonly Readonly<Pod>[];
   /**
-   * Sums up the nodes and the set's pods. Called once.
+   * Sums up the nodes and the set's pods, as the caches have them at the call: in the turn of `observe`, and once.
    * @param hash - of the present revision
    * @param adopted - orphans that count as the set's
    */
   count: (hash: string, adopted: readonly Readonly<Pod>[]) => Counted;
 }
 
-/** Everything that the plan for one set is computed from. Values: the same facts give the same plan. */
+/** Everything that the plan for one set is computed from. */
 export interface SetFacts extends Pick<Observed, 'rules' | 'now' | 'pendingMs' | 'memory'> {
   adoption: { pods: ClaimPlan<Pod>; revisions: ClaimPlan<Revision> };
   history: HistoryPlan;
-  /** Of the set's pods, including those to be adopted. */
+  /**
+   * Of the set's pods, including those to be adopted. It is the counter's own, which the next count brings up to date: only reconciles of this set count, one
+   * at a time, so that the plan and the status of one reconcile see the same summary.
+   */
   summary: Summary;
 }
 

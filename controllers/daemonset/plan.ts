@@ -17,7 +17,8 @@ import { limitsOf, planUpdate, planSurge } from './update.ts';
 
 /**
  * Which pods and revisions are the set's, and which of its revisions is the present one: orphans that the selector matches are adopted, pods that it no
- * longer matches are released, and the history is put in order. The rest is planned as if these writes had succeeded. Pure.
+ * longer matches are released, and the history is put in order. The rest is planned as if these writes had succeeded. Brings the counter of the set up to date
+ * (`count`), since the hash of the present revision must be known for that; computes otherwise.
  */
 export function planOwnership({ revisions: candidates, orphans, ownPods, count, ...observed }: Observed): SetFacts {
   const { rules } = observed;

@@ -70,7 +70,11 @@ export interface Observed {
   storageClass: (name: string | undefined) => Readonly<StorageClass> | undefined;
 }
 
-/** Everything that the plan for one set is computed from. Values: the same facts give the same plan. */
+/**
+ * Everything that the plan for one set is computed from. `isTaken`, `pvc`, `allPvcs` and `storageClass` read the caches when the plan calls them: after the
+ * writes of ownership these may show a later state than `pods`. That is safe, since the plan only gets newer facts from it, and every write names an
+ * object's UID or version, or fails where its name is taken.
+ */
 export interface SetFacts extends Omit<Observed, 'pods' | 'revisions'> {
   /** `pods.keep` and `pods.adopt` are the set's. */
   adoption: { pods: ClaimPlan<Pod>; revisions: ClaimPlan<Revision> };

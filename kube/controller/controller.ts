@@ -8,7 +8,8 @@ import type { Reconcile } from './workers.ts';
  * A controller as data: the objects whose keys it reconciles, and the changes of other objects that enqueue a key. It is level-triggered: a change carries
  * nothing but the key, and reconcile reads the caches again.
  *
- * All functions but `reconcile` are called in the turn in which a cache changed. They compute; they neither wait nor modify their arguments.
+ * All functions but `reconcile` are called in the turn in which a cache changed, before the key is reconciled. They may note the change for the next reconcile; they
+ * neither wait nor modify their arguments.
  */
 export interface Controller<T extends KubeObject> {
   /** For logs, metrics and the queue: `daemonset`. */
