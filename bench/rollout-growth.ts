@@ -1,4 +1,4 @@
-import { type Caches, observe, type Observer } from '../controllers/rollout/observe.ts';
+import { type Caches, observe, type ObserveDeps } from '../controllers/rollout/observe.ts';
 import { Fleets } from '../controllers/rollout/fleet.ts';
 import { kubeletConfigs } from '../controllers/rollout/kubelet-configs.ts';
 import type { Node } from '../controllers/rollout/drain/contract.ts';
@@ -101,7 +101,7 @@ function fleetOf(count: number): Look {
     configMaps: cache(() => [...maps.values()], (key) => maps.get(key)), // prettier-ignore
   } as unknown as Caches;
   const fleets = new Fleets();
-  const observer: Observer = {
+  const observer: ObserveDeps = {
     caches,
     fleets,
     touches: new KnownTouchesOf({ monotonic: () => 0 }),

@@ -9,7 +9,7 @@ import { runController } from '../../kube/controller/run-controller.ts';
 import type { Runnable, Runtime } from '../../kube/process/contract.ts';
 import { type Executed, reconcileSet, type SetSync } from '../common/reconcile.ts';
 import { readableSelector } from '../common/set-size.ts';
-import { BY_NODE, type Caches, cachesOf, nodeValue, observe, type Observed, type Observer, type SetFacts } from './observe.ts';
+import { BY_NODE, type Caches, cachesOf, nodeValue, observe, type Observed, type ObserveDeps, type SetFacts } from './observe.ts';
 import { enqueueOnFreedNode, enqueueOnNode, isRelevant, SuspendedSets } from './enqueue.ts';
 import { execute, executeOwnership, type Executor, keptStatus } from './execute.ts';
 import { StatusCounter } from './status-counter.ts';
@@ -40,7 +40,7 @@ export function daemonSetController(runtime: Runtime, options: DaemonSetOptions 
   const places = options.placement === 'controller';
   const suspended = new SuspendedSets();
   const decide = places ? (of: Rules) => decideByFit(of, caches.pods) : decision;
-  const observer: Observer = { caches, counter, memory, expectations, clock, decide };
+  const observer: ObserveDeps = { caches, counter, memory, expectations, clock, decide };
   const executor: Executor = { client, caches, expectations, ownWrites, memory, events };
   const sync = syncOf({ rules, observer, executor, suspended });
   const matching = matchingOwners<DaemonSet>(({ spec }) => readableSelector(spec?.selector), log);
@@ -72,7 +72,7 @@ export function daemonSetController(runtime: Runtime, options: DaemonSetOptions 
 
 interface Parts {
   rules: (set: Readonly<DaemonSet>) => Rules;
-  observer: Observer;
+  observer: ObserveDeps;
   executor: Executor;
   suspended: SuspendedSets;
 }

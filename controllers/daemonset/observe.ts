@@ -111,7 +111,7 @@ export interface SetFacts extends Pick<Observed, 'rules' | 'now' | 'pendingMs' |
   summary: Summary;
 }
 
-export interface Observer {
+export interface ObserveDeps {
   caches: Caches;
   counter: StatusCounter;
   memory: SetMemory;
@@ -121,7 +121,7 @@ export interface Observer {
 }
 
 /** What the caches have of one set now. Only reads: the plan decides. */
-export function observe(key: Key, rules: Rules, { caches, counter, memory, expectations, clock, decide }: Observer): Observed {
+export function observe(key: Key, rules: Rules, { caches, counter, memory, expectations, clock, decide }: ObserveDeps): Observed {
   const { set } = rules;
   const { namespace = '' } = set.metadata;
   const now = clock.now();

@@ -1,5 +1,5 @@
 import type { Action, Decision, Facts } from './contract.ts';
-import { CLUSTER_WAIT, type ClusterFacts, placesFor, placesOf, remainingRecords } from './cluster/places.ts';
+import { CLUSTER_WAIT, type ClusterFacts, placesFor, placesOf, remainingRecords } from './cluster/budget.ts';
 import { deadlinesOf, failuresOf, type Groups, nodeName } from './grouping.ts';
 import { planTouch } from './maintenance.ts';
 import type { RolloutNode, RolloutState } from './node.ts';

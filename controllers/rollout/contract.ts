@@ -1,6 +1,6 @@
 import type { Millis } from '../../base/clock.ts';
 import type { MaybeSource, SpecSource } from '../../agent/checkpoint/source.ts';
-import type { ClusterFacts } from './cluster/places.ts';
+import type { ClusterFacts } from './cluster/budget.ts';
 import type { Fleet } from './fleet.ts';
 import type { RolloutNode, RolloutState } from './node.ts';
 import { type ConfigMap, keyOf } from './revision.ts';

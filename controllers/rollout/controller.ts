@@ -22,7 +22,7 @@ import {
   isOlder,
   nodesWorkedOn,
   observe,
-  type Observer,
+  type ObserveDeps,
   type RolloutOptions,
   ROLLING_OUT,
   versionsOf,
@@ -70,7 +70,7 @@ export function rolloutController(runtime: Runtime, options: RolloutOptions & { 
   const touches = new KnownTouchesOf(clock);
   const unwritten = new Map<Key, Unwritten>();
   const configs = kubeletConfigs();
-  const observer: Observer = { caches, rules, drains, fleets, touches, unwritten, cluster, configs, serves: options.serves, gaps };
+  const observer: ObserveDeps = { caches, rules, drains, fleets, touches, unwritten, cluster, configs, serves: options.serves, gaps };
   const gates = new GateChecks({ client, clock, log, http: options.http ?? httpGetter(options.prometheusServers), kinds: new Kinds() });
   const events = runtime.events(COMPONENT);
   const executor: Executor = { client, caches, ownWrites, clock, events, drains };
@@ -122,7 +122,7 @@ export function rolloutController(runtime: Runtime, options: RolloutOptions & { 
 }
 
 interface Sync {
-  observer: Observer;
+  observer: ObserveDeps;
   executor: Executor;
   clock: Clock;
   events: Pick<EventRecorder, 'event'>;

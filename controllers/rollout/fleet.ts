@@ -4,11 +4,11 @@ import type { PlacementContext, Placer } from './placing.ts';
 import type { KubeObject } from '../../kube/api/object.ts';
 import { matchesLabels } from '../../kube/api/selector.ts';
 import { type Key, memoize } from '../../kube/cache/contract.ts';
-import { type Caches, hasPrecedenceOver, type Observer } from './observe.ts';
+import { type Caches, hasPrecedenceOver, type ObserveDeps } from './observe.ts';
 import type { Rules } from './rules.ts';
 import { firstNamesOf } from './text.ts';
 
-type Reading = Pick<Observer, 'rules' | 'serves'> & { caches: Pick<Caches, 'rollouts' | 'nodes' | 'nodeConfigs'> };
+type Reading = Pick<ObserveDeps, 'rules' | 'serves'> & { caches: Pick<Caches, 'rollouts' | 'nodes' | 'nodeConfigs'> };
 
 /** Nodes that a rollout leaves to older ones, which select them too. @member nodes, holders - names, as text for messages */
 export interface Conflicts {
@@ -176,31 +176,31 @@ export class Fleet {
 /** All rollouts in order of precedence: a node belongs to the first rollout that selects it. */
 export class Precedence {
   readonly rules: readonly Rules[];
-  /** By uid. Places with the same version have the same nodes. */
-  readonly #places = new Map<string, { at: number; version: number }>();
+  /** By uid. Positions with the same version have the same nodes. */
+  readonly #positions = new Map<string, { at: number; version: number }>();
   readonly #firsts = new WeakMap<object, number>();
   readonly #version: number;
   /** Number of selectors that were evaluated. */
   matches = 0;
 
-  /** @param before - the previous order: a place keeps its version if it, and all places before it, select the same nodes as then */
+  /** @param before - the previous order: a position keeps its version if it, and all positions before it, select the same nodes as then */
   constructor(rules: readonly Rules[], before?: Precedence) {
     this.rules = rules;
     this.#version = before === undefined ? 0 : before.#version + 1;
     let isSame = true;
     for (const [at, one] of rules.entries()) {
       isSame &&= before?.rules[at] !== undefined && selectionOf(before.rules[at]) === selectionOf(one);
-      this.#places.set(one.uid, { at, version: (isSame ? before?.place(one).version : undefined) ?? this.#version });
+      this.#positions.set(one.uid, { at, version: (isSame ? before?.position(one).version : undefined) ?? this.#version });
     }
   }
 
-  place({ uid }: Pick<Rules, 'uid'>): { at: number; version: number } {
-    return this.#places.get(uid) ?? { at: this.rules.length, version: this.#version };
+  position({ uid }: Pick<Rules, 'uid'>): { at: number; version: number } {
+    return this.#positions.get(uid) ?? { at: this.rules.length, version: this.#version };
   }
 
   /** undefined: there is no rollout with this uid. */
   named(uid: string): Rules | undefined {
-    return this.rules[this.place({ uid }).at];
+    return this.rules[this.position({ uid }).at];
   }
 
   /** The rollout that has a node. Computed once per object of the cache, for all rollouts that select it. */
@@ -219,7 +219,7 @@ export class Precedence {
   /** The same, if that rollout comes before `rules`. */
   holderBefore(rules: Rules, node: Readonly<KubeObject>): Rules | undefined {
     const holder = this.holderOf(node);
-    return holder !== undefined && this.place(holder).at < this.place(rules).at ? holder : undefined;
+    return holder !== undefined && this.position(holder).at < this.position(rules).at ? holder : undefined;
   }
 }
 
@@ -230,7 +230,7 @@ export const selectionOf = memoize(({ uid, problems, rollout }: Rules): string =
 
 interface Followed {
   fleet: Fleet;
-  /** Of the rollout's place. */
+  /** Of the rollout's position. */
   version: number;
   /** Nodes to read before the next plan. */
   changed: NodeSet;
@@ -310,7 +310,7 @@ export class Fleets {
   }
 
   #follow(rules: Rules, precedence: Precedence, { nodes }: Pick<Caches, 'nodes'>): Followed {
-    const { version } = precedence.place(rules);
+    const { version } = precedence.position(rules);
     const known = this.#followed.get(rules.name);
     if (known?.version === version) return known;
     const changed = new NodeSet();

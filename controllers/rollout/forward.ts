@@ -1,7 +1,7 @@
 import { type Millis, rfc3339 } from '../../base/clock.ts';
 import type { Action, Decision, Facts } from './contract.ts';
 import { wasClockSet } from './clock-gaps.ts';
-import { CLUSTER_WAIT, isFullOfFailures, placesFor, placesOf, remainingRecords, whyNoPlace } from './cluster/places.ts';
+import { CLUSTER_WAIT, isFullOfFailures, placesFor, placesOf, remainingRecords, whyNoPlace } from './cluster/budget.ts';
 import { deadlinesOf, failuresOf, failuresOfThose, type Groups, nodeName, failuresOnlyInStatus } from './grouping.ts';
 import { planTouch } from './maintenance.ts';
 import { placementContext, placeForward, type Placement, withPlanned } from './placing.ts';

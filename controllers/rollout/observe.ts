@@ -93,7 +93,7 @@ export function copiesOf(
   return of.indexed(BY_OWNER, uid).filter(({ metadata }) => metadata.namespace === configMap.namespace);
 }
 
-export interface Observer {
+export interface ObserveDeps {
   caches: Caches;
   rules: (rollout: Readonly<NodeConfigRollout>) => Rules;
   configs: KubeletConfigs;
@@ -110,7 +110,7 @@ export interface Observer {
 }
 
 /** What the caches have of one rollout now; undefined: requeue at once, there are more nodes to read. Only reads: the plan decides. */
-export function observe(rules: Rules, now: Millis, by: Observer): Omit<Facts, 'gates'> | undefined {
+export function observe(rules: Rules, now: Millis, by: ObserveDeps): Omit<Facts, 'gates'> | undefined {
   const { caches } = by;
   const { configMap, rollout } = rules;
   const fleet = by.fleets.read(rules, by);

@@ -19,7 +19,7 @@ import { type ConfigMap, numberOf } from './revision.ts';
 import { bounded } from './text.ts';
 import { MAX_TOUCHES, pendingTouches } from './touches.ts';
 import type { Touch } from './types.ts';
-import { CLUSTER_WAIT } from './cluster/places.ts';
+import { CLUSTER_WAIT } from './cluster/budget.ts';
 import { hasCondition } from './drain/record.ts';
 import type { Groups } from './grouping.ts';
 import { maxUnavailableOf, targetOf } from './rules.ts';

@@ -1,6 +1,6 @@
 import { type Action, type Decision, type Facts, objectOf } from './contract.ts';
 import { planBack } from './back.ts';
-import { CLUSTER_WAIT, placeWakeUp } from './cluster/places.ts';
+import { CLUSTER_WAIT, placeWakeUp } from './cluster/budget.ts';
 import { recordFor } from './cluster/record.ts';
 import { planForward } from './forward.ts';
 import { deadlinesOf } from './grouping.ts';

@@ -6,7 +6,7 @@ import { whyNotAvailable } from '../common/pods.ts';
 import { noMemory } from '../common/set-memory.ts';
 import { waitsFor } from './actions.ts';
 import { defaultClassOf, type SetFacts } from './observe.ts';
-import { creation } from './place.ts';
+import { creation } from './slot-actions.ts';
 import { plan, planOwnership } from './plan.ts';
 import { slotsOf, type Slot } from './places.ts';
 import { excessOf, rulesOf } from './rules.ts';

@@ -1,6 +1,6 @@
 import { type Action, type Waits, waitsFor, type Work } from './actions.ts';
 import type { SetFacts } from './observe.ts';
-import { condemnedOwners, creation, repairs, storage } from './place.ts';
+import { condemnedOwners, creation, repairs, storage } from './slot-actions.ts';
 import { firstUnhealthy, isUnavailable, type Slot, type Slots } from './places.ts';
 import { planUpdate } from './update.ts';
 

@@ -84,14 +84,14 @@ export interface SetFacts extends Omit<Observed, 'pods' | 'revisions'> {
   currentRevision: Readonly<Revision>;
 }
 
-export interface Observer {
+export interface ObserveDeps {
   caches: Caches;
   memory: SetMemory;
   clock: Clock;
 }
 
 /** What the caches have of one set now. Only reads: the plan decides. */
-export function observe(rules: Rules, { caches, memory, clock }: Observer): Observed {
+export function observe(rules: Rules, { caches, memory, clock }: ObserveDeps): Observed {
   const { set, namespace } = rules;
   return {
     rules,

@@ -6,7 +6,7 @@ import type { Pod } from '../common/types.ts';
 import { rfc3339 } from '../../base/clock.ts';
 import type { SetEvent } from '../common/events.ts';
 import type { Condition } from '../common/status.ts';
-import { condemnedOwners } from './place.ts';
+import { condemnedOwners } from './slot-actions.ts';
 import type { Counts } from './status.ts';
 
 export interface Update {

@@ -22,7 +22,7 @@ import {
   certainForMs,
   initialState,
   type Held,
-  type Moment,
+  type ClockReading,
   next,
   plan,
   rules,
@@ -284,7 +284,7 @@ export class LeaderElection implements Fence {
     return this.#holder === '' ? 'no process holds the lease yet' : `it is held by ${this.#holder}`;
   }
 
-  #now(): Moment {
+  #now(): ClockReading {
     const { clock } = this.#options;
     return { monotonic: clock.monotonic(), wall: clock.now() };
   }

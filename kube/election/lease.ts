@@ -37,7 +37,7 @@ export function durationOf(lease: Lease, fallback: Millis): Millis {
 export const signOf = (lease: Lease): string => JSON.stringify([lease.metadata.uid ?? '', lease.spec ?? null]);
 
 /** The values that a write puts into the lease. */
-export interface Claim {
+export interface LeaseHolder {
   identity: string;
   leaseDurationMs: Millis;
   /** Wall clock, ms. */
@@ -45,20 +45,20 @@ export interface Claim {
 }
 
 /** The lease to create where there is none. */
-export function firstLease(ref: { namespace: string; name: string }, claim: Claim): Lease {
-  const now = microTime(claim.nowMs);
+export function firstLease(ref: { namespace: string; name: string }, holder: LeaseHolder): Lease {
+  const now = microTime(holder.nowMs);
   return {
     apiVersion: 'coordination.k8s.io/v1',
     kind: 'Lease',
     metadata: { namespace: ref.namespace, name: ref.name },
-    spec: { ...claimed(claim), acquireTime: now, renewTime: now, leaseTransitions: 0 },
+    spec: { ...claimed(holder), acquireTime: now, renewTime: now, leaseTransitions: 0 },
   };
 }
 
 /** `lease` with a new holder. It keeps its resourceVersion: the write succeeds only if the lease has not changed since. */
-export function takenLease(lease: Lease, claim: Claim): Lease {
-  const now = microTime(claim.nowMs);
-  const spec = { ...lease.spec, ...claimed(claim), acquireTime: now, renewTime: now, leaseTransitions: transitionsOf(lease) + 1 };
+export function takenLease(lease: Lease, holder: LeaseHolder): Lease {
+  const now = microTime(holder.nowMs);
+  const spec = { ...lease.spec, ...claimed(holder), acquireTime: now, renewTime: now, leaseTransitions: transitionsOf(lease) + 1 };
   return { ...lease, spec };
 }
 
@@ -66,10 +66,10 @@ export function takenLease(lease: Lease, claim: Claim): Lease {
  * `lease` renewed. Its renewTime is always later than the last one, even if the clock is not: the server ignores an update that changes nothing, and other
  * candidates would see the lease expire.
  */
-export function renewedLease(lease: Lease, claim: Claim): Lease {
-  const now = microTime(claim.nowMs);
+export function renewedLease(lease: Lease, holder: LeaseHolder): Lease {
+  const now = microTime(holder.nowMs);
   const last = lease.spec?.renewTime ?? '';
-  return { ...lease, spec: { ...lease.spec, ...claimed(claim), renewTime: now > last ? now : afterMicroTime(last, now) } };
+  return { ...lease, spec: { ...lease.spec, ...claimed(holder), renewTime: now > last ? now : afterMicroTime(last, now) } };
 }
 
 /** `lease` released: the next candidate does not have to wait. */
@@ -78,7 +78,7 @@ export function releasedLease(lease: Lease, nowMs: Millis): Lease {
   return { ...lease, spec: { ...lease.spec, holderIdentity: '', leaseDurationSeconds: 1, acquireTime: now, renewTime: now } };
 }
 
-function claimed({ identity, leaseDurationMs }: Claim): LeaseSpec {
+function claimed({ identity, leaseDurationMs }: LeaseHolder): LeaseSpec {
   // The API takes whole seconds only. Rounded up, since other candidates wait this long, and the holder itself does not use it.
   return { holderIdentity: identity, leaseDurationSeconds: Math.ceil(leaseDurationMs / 1_000) };
 }

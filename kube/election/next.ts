@@ -3,7 +3,7 @@ import { unreachable } from '../../base/errors.ts';
 import { durationOf, holderOf, type Lease, signOf } from './lease.ts';
 
 /** Both clocks of this machine, read together. */
-export interface Moment {
+export interface ClockReading {
   monotonic: Millis;
   wall: Millis;
 }
@@ -11,7 +11,7 @@ export interface Moment {
 /** A lease record, or its absence, and when this process first saw it: the record is at least that old. */
 export interface Seen {
   lease: Lease | undefined;
-  since: Moment;
+  since: ClockReading;
   /** How long the previous holder may still act on the lease, counted from `since`, in ms. */
   validMs: Millis;
 }
@@ -21,15 +21,15 @@ export interface Held {
   /** The last state known from the server. */
   lease: Lease;
   /** When the last successful write was started: no candidate can have begun to wait for its expiry earlier. */
-  from: Moment;
+  from: ClockReading;
 }
 
 /** The two decisions that safety depends on. */
 export interface Rules {
   /** The holder of the record has stopped acting as leader, since it follows the same rules. */
-  isOver(seen: Seen, now: Moment): boolean;
+  isOver(seen: Seen, now: ClockReading): boolean;
   /** No other candidate can have taken the lease yet, since all follow the same rules. */
-  isCertain(held: Held, now: Moment, renewDeadlineMs: Millis): boolean;
+  isCertain(held: Held, now: ClockReading, renewDeadlineMs: Millis): boolean;
 }
 
 /**
@@ -44,13 +44,13 @@ export const rules: Rules = {
 };
 
 /** Ms until a holder has to stop if no renewal succeeds. */
-export function certainForMs(held: Held, now: Moment, renewDeadlineMs: Millis): Millis {
+export function certainForMs(held: Held, now: ClockReading, renewDeadlineMs: Millis): Millis {
   const passed = Math.max(now.monotonic - held.from.monotonic, now.wall - held.from.wall);
   return renewDeadlineMs - passed;
 }
 
 /** The record after a read of the lease, given the record before. @param fallbackMs - duration of a lease without one, in ms */
-function observeLease(before: Seen | undefined, lease: Lease | undefined, at: Moment, fallbackMs: Millis): Seen {
+function observeLease(before: Seen | undefined, lease: Lease | undefined, at: ClockReading, fallbackMs: Millis): Seen {
   if (lease !== undefined) return { lease, since: at, validMs: durationOf(lease, fallbackMs) };
   // The holder of a deleted lease may not have noticed yet.
   const stands = before?.lease !== undefined && holderOf(before.lease) !== '' ? before.validMs : 0;
@@ -81,9 +81,9 @@ interface Candidate {
 }
 
 /** The result of a step; `at` is when it arrived. */
-export type Saw = { at: Moment } & (
+export type Saw = { at: ClockReading } & (
   | /** The lease as read; undefined: there is none. */ { kind: 'found'; lease: Lease | undefined }
-  | /** The write succeeded; it was started at `from`. */ { kind: 'wrote'; lease: Lease; from: Moment }
+  | /** The write succeeded; it was started at `from`. */ { kind: 'wrote'; lease: Lease; from: ClockReading }
   | /** A write was rejected: another write was faster, or the lease was deleted. */ { kind: 'refused' }
   | /** No response, or an error unrelated to the lease's state: a write may or may not have succeeded. */ { kind: 'failed' }
   | { kind: 'waited' }
@@ -130,7 +130,7 @@ export function next(state: ElectionState, saw: Saw, settings: Settings): Electi
 }
 
 /** The next step. @param jitter - 0 to 1: the share of 1.2 retry periods that is added to a candidate's wait */
-export function plan(state: ElectionState, now: Moment, jitter: number, settings: Settings): Step {
+export function plan(state: ElectionState, now: ClockReading, jitter: number, settings: Settings): Step {
   const retryMs = settings.retryPeriodMs * (1 + 1.2 * jitter);
   switch (state.at) {
     case 'looking':
@@ -156,7 +156,7 @@ export function plan(state: ElectionState, now: Moment, jitter: number, settings
 }
 
 /** An unchanged record keeps the time of its first sighting, and gets the newest resourceVersion. */
-function seenNow(before: Seen | undefined, { lease, at }: { lease: Lease | undefined; at: Moment }, settings: Settings): Seen {
+function seenNow(before: Seen | undefined, { lease, at }: { lease: Lease | undefined; at: ClockReading }, settings: Settings): Seen {
   const now = observeLease(before, lease, at, settings.leaseDurationMs);
   const isSame =
     before !== undefined &&
@@ -164,7 +164,7 @@ function seenNow(before: Seen | undefined, { lease, at }: { lease: Lease | undef
   return isSame ? { ...before, lease } : now;
 }
 
-function leading(lease: Lease, from: Moment, settings: Settings): ElectionState {
+function leading(lease: Lease, from: ClockReading, settings: Settings): ElectionState {
   return { at: 'leading', held: { lease, from }, due: from.monotonic + settings.retryPeriodMs };
 }
 
@@ -190,7 +190,7 @@ function led(state: ElectionState & { at: 'leading' | 'doubting' }, saw: Saw, se
   }
 }
 
-function stillCertain(state: ElectionState, now: Moment, { rules, renewDeadlineMs }: Settings): ElectionState {
+function stillCertain(state: ElectionState, now: ClockReading, { rules, renewDeadlineMs }: Settings): ElectionState {
   if (state.at !== 'leading' && state.at !== 'doubting') return state;
   if (rules.isCertain(state.held, now, renewDeadlineMs)) return state;
   return { at: 'lost', why: `it was not renewed within ${renewDeadlineMs} ms` };

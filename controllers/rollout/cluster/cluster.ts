@@ -8,7 +8,7 @@ import { nodeOf } from '../maintenance.ts';
 import { isChanging, isDown, type RolloutNode, viewOf } from '../node.ts';
 import { maxUnavailableOf } from '../rules.ts';
 import type { Count, NodeConfigRollout } from '../types.ts';
-import { type ClusterFacts, type ClusterTouch, inLine, Turns } from './places.ts';
+import { type ClusterFacts, type ClusterTouch, inLine, Turns } from './budget.ts';
 import { type ClusterRecord, readRecord, readTouches, RECORD } from './record.ts';
 import type { Meters } from '../../../kube/process/contract.ts';
 

@@ -5,7 +5,7 @@ import { isDrainedBy } from '../maintenance.ts';
 import type { ConfigMap } from '../revision.ts';
 import type { Rules } from '../rules.ts';
 import type { Touches } from '../types.ts';
-import type { ClusterFacts, ClusterTouch } from './places.ts';
+import type { ClusterFacts, ClusterTouch } from './budget.ts';
 
 /**
  * Name of the ConfigMap with the touches of all rollouts, in the namespace of their copies. It exists if the cluster has a budget. With only the status of each

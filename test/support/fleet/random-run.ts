@@ -4,7 +4,7 @@ import type { Source } from '../../../agent/checkpoint/source.ts';
 import type { Change } from '../../../apiserver/storage/watch-log.ts';
 import type { Millis } from '../../../base/clock.ts';
 import { seededRandom } from '../../../base/random.ts';
-import { CLUSTER_WAIT } from '../../../controllers/rollout/cluster/places.ts';
+import { CLUSTER_WAIT } from '../../../controllers/rollout/cluster/budget.ts';
 import type { NodeConfigRollout, RolloutSpec, RolloutStatus } from '../../../controllers/rollout/types.ts';
 import { nodes } from '../../../kube/api/object.ts';
 import { ApiError, TransportError } from '../../../kube/client/errors.ts';

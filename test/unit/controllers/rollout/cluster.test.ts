@@ -13,7 +13,7 @@ import {
   placesOf,
   Turns,
   whyNoPlace,
-} from '../../../../controllers/rollout/cluster/places.ts';
+} from '../../../../controllers/rollout/cluster/budget.ts';
 import { newRecord, readRecord, RECORD, recordFor } from '../../../../controllers/rollout/cluster/record.ts';
 import { type RolloutNode, viewOf } from '../../../../controllers/rollout/node.ts';
 import type { HttpAnswer } from '../../../../controllers/rollout/gates/contract.ts';

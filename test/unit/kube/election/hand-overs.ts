@@ -2,7 +2,7 @@ import type { Millis } from '../../../../base/clock.ts';
 import { IndexedHeap } from '../../../../base/ordered.ts';
 import { seededRandom, type Random } from '../../../../base/random.ts';
 import { firstLease, holderOf, type Lease, renewedLease, takenLease } from '../../../../kube/election/lease.ts';
-import { initialState, type Moment, next, plan, rules, type Rules, type Saw, type ElectionState } from '../../../../kube/election/next.ts';
+import { initialState, type ClockReading, next, plan, rules, type Rules, type Saw, type ElectionState } from '../../../../kube/election/next.ts'; // prettier-ignore
 
 const HOUR = 3_600_000;
 
@@ -89,7 +89,7 @@ export class HandOvers {
     this.#look(process);
   }
 
-  #moment({ suspendedMs, rate, wallSkewMs }: Participant): Moment {
+  #moment({ suspendedMs, rate, wallSkewMs }: Participant): ClockReading {
     return { monotonic: (this.now - suspendedMs) * rate, wall: 1_700_000_000_000 + this.now + wallSkewMs };
   }
 
@@ -134,7 +134,7 @@ export class HandOvers {
     }
   } // prettier-ignore
 
-  #write(lease: Lease, from: Moment): News {
+  #write(lease: Lease, from: ClockReading): News {
     if (lease.metadata.resourceVersion !== this.#lease?.metadata.resourceVersion) return { kind: 'refused' };
     if (this.#lease !== undefined && holderOf(lease) !== holderOf(this.#lease)) this.handOvers += 1;
     this.#lease = { ...lease, metadata: { ...lease.metadata, resourceVersion: String((this.#order += 1)) } };

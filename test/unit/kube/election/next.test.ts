@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import {
   initialState,
-  type Moment,
+  type ClockReading,
   next,
   plan,
   rules,
@@ -21,7 +21,7 @@ import {
 } from '../../../../kube/election/lease.ts';
 
 const settings: Settings = { identity: 'me', leaseDurationMs: 15_000, renewDeadlineMs: 10_000, retryPeriodMs: 2_000, rules };
-const moment = (s: number, wall = s): Moment => ({ monotonic: s * 1_000, wall: wall * 1_000 });
+const moment = (s: number, wall = s): ClockReading => ({ monotonic: s * 1_000, wall: wall * 1_000 });
 const lease = (spec: LeaseSpec, rv = '1'): Lease => ({ metadata: { name: 'l', uid: 'u', resourceVersion: rv }, spec });
 const held = (by: string, renewTime = 'r1', rv = '1', leaseDurationSeconds = 15): Lease =>
   lease({ holderIdentity: by, renewTime, leaseDurationSeconds }, rv);
@@ -33,12 +33,12 @@ const failed = (s: number): Saw => ({ kind: 'failed', at: moment(s) });
 const refused = (s: number): Saw => ({ kind: 'refused', at: moment(s) });
 const led = (...saws: Saw[]): ElectionState => after(found(0, undefined), wrote(0, 0.1), ...saws);
 
-function planned(now: Moment, jitter: number, ...saws: Saw[]): string {
+function planned(now: ClockReading, jitter: number, ...saws: Saw[]): string {
   const step = plan(after(...saws), now, jitter, settings);
   return 'ms' in step ? `${step.do} ${step.ms}` : step.do;
 }
 
-const candidates: [why: string, step: string, now: Moment, ...saws: Saw[]][] = [
+const candidates: [why: string, step: string, now: ClockReading, ...saws: Saw[]][] = [
   ['looks first', 'look', moment(0)],
   ['makes a lease that was never there', 'take', moment(0), found(0, undefined)],
   ['takes one that was released', 'take', moment(0), found(0, held(''))],
