@@ -182,7 +182,6 @@ export class BindingCycle {
     const { volumes, binder, extenders, statuses } = this.#options;
     const writing = statuses.forget(pod.uid);
     if (decision.reserve.length + decision.provision.length > 0) {
-      volumes.reserve(pod, decision);
       const given = AbortSignal.any([signal, assumed.forgotten]);
       try {
         await writing;

@@ -6,13 +6,12 @@ import type { Runtime } from '../../kube/process/contract.ts';
 import type { Extenders } from '../extenders/chain.ts';
 import type { PodInfo } from '../pod/pod-info.ts';
 import type { QueuedPod } from '../queue/contract.ts';
-import type { VolumeDecision } from '../volumes/contract.ts';
 import type { BindingCycle } from './binding-cycle.ts';
 import type { FailureHandler } from './failure-handler.ts';
 import type { SchedulerHooks } from './hooks.ts';
 import type { SchedulerMetrics } from './reporting.ts';
 import { usesExtenders, schedulingCycle, schedulingCycleWithExtenders, type Attempt, type ScheduleResult } from './scheduling-cycle.ts';
-import type { SchedulerState } from './state.ts';
+import { NO_VOLUMES, type SchedulerState } from './state.ts';
 
 /** A pod that was popped from the queue. */
 type Popped =
@@ -155,7 +154,7 @@ export class ScheduleOne {
     const { state, hooks } = this.#options;
     const on = state.cluster.node(node);
     const volumes = on?.node === undefined ? NO_VOLUMES : state.volumes.decide(pod, profile, on.node, [...on.pods.values()]);
-    const assumed = state.assume(pod, node);
+    const assumed = state.assume(pod, node, volumes);
     assumed.reserved = hooks.onReserve(pod, node);
     return { queued, pod, node, volumes, assumed };
   }
@@ -179,8 +178,6 @@ export class ScheduleOne {
     }
   }
 }
-
-const NO_VOLUMES: VolumeDecision = { reserve: [], provision: [] };
 
 /** Checks a result once more right before it is used: the cluster may have changed during the calls to extenders. */
 function verified(result: ScheduleResult): ScheduleResult {

@@ -15,6 +15,7 @@ import { createHints } from '../queue/hints.ts';
 import { nominatedNodeOf, nominationsOf, Nominator } from '../queue/nominator.ts';
 import { requirementsKey } from '../queue/equivalence-class.ts';
 import { createQueue } from '../queue/queue.ts';
+import type { VolumeDecision } from '../volumes/contract.ts';
 import { CachedStorage, ClaimUsers } from '../volumes/view.ts';
 import { VolumeWork } from '../volumes/rules.ts';
 import type { HeldCapacity, Reserved } from './hooks.ts';
@@ -231,9 +232,13 @@ export class SchedulerState {
     return this.#queue.pop();
   }
 
-  /** From now on the pod counts on this node. Ends with {@link bindingDone}. */
-  assume(pod: PodInfo, node: string): AssumedPod {
+  /**
+   * From now on the pod counts on this node, and the decision about its volumes for all pods: {@link forget} and {@link abandonBinding} revert both. Ends with
+   * {@link bindingDone}.
+   */
+  assume(pod: PodInfo, node: string, volumes: VolumeDecision = NO_VOLUMES): AssumedPod {
     this.#cluster.assume(pod, node);
+    this.volumes.view.assume(pod.uid, volumes);
     this.#claimUsers.add(pod, node);
     this.#queue.assumed(pod.uid);
     const nominated = this.#nominator.delete(pod.uid);
@@ -394,6 +399,8 @@ export class SchedulerState {
     this.#queue.enqueueOn({ kind: 'assigned-pod-deleted', before }, ({ uid, priority }) => uid !== pod.uid && priority <= pod.priority);
   }
 }
+
+export const NO_VOLUMES: VolumeDecision = { reserve: [], provision: [] };
 
 /** '' clears nominatedNodeName. The status may still name a node whose nomination ended here when the pod was assumed. */
 function cleared(nominated: string | undefined, pod: PodInfo): '' | undefined {

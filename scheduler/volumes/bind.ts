@@ -12,7 +12,7 @@ import { planProvision, planReservation, type Progress, progressOf, type Step } 
 export interface ClaimBinderOptions {
   client: Pick<Client, 'get' | 'patch'>;
   /** The view in which decisions count before they are written. */
-  view: Pick<AssumingView, 'assume' | 'forget'>;
+  view: Pick<AssumingView, 'forget'>;
   caches: { claims: Informer<Claim>; volumes: Informer<Volume>; nodes: Pick<Informer<Node>, 'get' | 'addHandlers'> };
   clock: Clock;
   /** Called with volumes and claims that were assumed for a pod and are free again: other pods may have been rejected for them. @default nothing */
@@ -30,7 +30,7 @@ interface Waiter {
   check(): void;
 }
 
-/** Reserve and PreBind of VolumeBinding: sets claimRefs of volumes and selected nodes of claims; the PV controller and the provisioner do the rest. */
+/** PreBind of VolumeBinding: sets claimRefs of volumes and selected nodes of claims; the PV controller and the provisioner do the rest. */
 export class ClaimBinder implements VolumeBinder {
   readonly #options: ClaimBinderOptions;
   readonly #timeoutMs: Millis;
@@ -57,15 +57,6 @@ export class ClaimBinder implements VolumeBinder {
     nodes.addHandlers('volume binding', { deleted: ({ metadata }) => this.#notifyNode(metadata.name ?? '') });
   }
 
-  reserve(pod: PodInfo, decision: VolumeDecision): void {
-    this.#options.view.assume(pod.uid, decision);
-  }
-
-  unreserve(pod: PodInfo): void {
-    const freed = this.#options.view.forget(pod.uid);
-    for (const event of freed) this.#options.freed?.(event);
-  }
-
   async preBind(pod: PodInfo, node: string, decision: VolumeDecision, signal: AbortSignal): Promise<void> {
     if (decision.reserve.length + decision.provision.length === 0) return;
     try {
@@ -76,7 +67,7 @@ export class ClaimBinder implements VolumeBinder {
       await this.#allBound(pod, node, decision, written, signal);
     } finally {
       // The caches show the result by now, or binding has failed.
-      this.unreserve(pod);
+      for (const event of this.#options.view.forget(pod.uid)) this.#options.freed?.(event);
     }
   }
 

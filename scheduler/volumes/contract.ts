@@ -122,15 +122,13 @@ export interface AssumingView extends StorageView {
   forget(holder: string): readonly ClusterEvent[];
 }
 
-/** Carries out the decisions about volumes. */
+/** Carries out the decisions about volumes, which are assumed already. */
 export interface VolumeBinder {
-  /** From now on the decision counts for all pods. Synchronous. */
-  reserve(pod: PodInfo, decision: VolumeDecision): void;
-  /** The decision is abandoned. Writes are not reverted: a provisioner that fails removes the selected node from the claim itself. */
-  unreserve(pod: PodInfo): void;
   /**
    * Writes the decision and waits until all its claims are bound to volumes that the node can use. Resolves at once if nothing was decided.
-   * @throws ActionError if binding fails or times out; the signal's reason. The decision is unreserved then
+   * Then the decision is no longer assumed: the caches show the result, or binding has failed. Writes are not reverted: a provisioner that fails removes the
+   * selected node from the claim itself.
+   * @throws ActionError if binding fails or times out; the signal's reason
    */
   preBind(pod: PodInfo, node: string, decision: VolumeDecision, signal: AbortSignal): Promise<void>;
 }
