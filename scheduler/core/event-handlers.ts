@@ -166,7 +166,7 @@ export class EventHandlers {
     this.#state.enqueueOn({ kind: 'node-deleted', before: node });
     this.#state.removeNode(name);
     this.#state.enqueueNominated(name);
-    this.#options.hooks.onNodeChanged(name, undefined, 'added');
+    this.#options.hooks.onNodeChanged(name, undefined, 'deleted');
   }
 
   #assigned(pod: PodInfo): void {

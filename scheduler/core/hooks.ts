@@ -61,7 +61,7 @@ export interface SchedulerHooks {
    */
   onAssignedPodDeleted(pod: PodInfo, how: { readonly unseen: boolean; readonly isVictim: boolean }): number;
   /** @param node - undefined: deleted */
-  onNodeChanged(name: string, node: Readonly<Node> | undefined, change: NodeChange): void;
+  onNodeChanged(name: string, node: Readonly<Node> | undefined, change: NodeChange | 'deleted'): void;
   /** @param controller - undefined: deleted */
   onControllerChanged(uid: string, controller: Readonly<StatefulSet> | Readonly<DaemonSet> | undefined): void;
   /** Called after each informer event, and after anything else that may let a pod be scheduled. */

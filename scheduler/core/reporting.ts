@@ -53,7 +53,7 @@ export function schedulerMetrics(meters: Meters, { queue, cluster }: Pick<Schedu
     buckets: WAIT,
   });
   meters.gauges('scheduler_pending_pods', 'Number of pending pods, by queue', 'queue', () => queue.sizes);
-  meters.gauge('scheduler_binding_pods', 'Number of pods that are being bound', () => queue.inFlight);
+  meters.gauge('scheduler_binding_pods', 'Number of pods that are being scheduled or bound', () => queue.inFlight);
   meters.gauges('scheduler_cache_size', 'Number of objects in the scheduler cache, by type', 'type', () => ({
     nodes: cluster.nodeCount,
     pods: cluster.podCount,

@@ -141,7 +141,7 @@ export class SchedulerState {
 
   readonly budgets = (): readonly Readonly<Budget>[] => this.caches.budgets?.list() ?? [];
 
-  /** The newest cached state of a pod. @throws if the pod is malformed */
+  /** The newest cached state of a pod. */
   readonly latest = (key: Key): PodInfo | undefined => {
     const pod = this.caches.pods.get(key);
     return pod && podInfoOf(pod);
@@ -313,7 +313,7 @@ export class SchedulerState {
   /** The attempt failed with an error: the pod is retried with growing backoff. @returns as {@link unschedulable} */
   failed(queued: QueuedPod, pod: PodInfo): { nominate: string | undefined } {
     const nominated = this.#nominator.delete(pod.uid);
-    const latest = this.#latestOr(pod);
+    const latest = this.latest(pod.key) ?? pod;
     this.#queue.requeue(queued, { why: 'error' }, latest);
     if (nominated !== undefined) this.#enqueueForNominated(pod, nominated);
     return { nominate: cleared(nominated, latest) };
@@ -382,15 +382,6 @@ export class SchedulerState {
   /** Queues the pod again, as a new one. */
   readd(pod: PodInfo): void {
     this.#queue.add(pod);
-  }
-
-  /** Does not throw, so that the failure of a malformed pod is reported too. */
-  #latestOr(pod: PodInfo): PodInfo {
-    try {
-      return this.latest(pod.key) ?? pod;
-    } catch {
-      return pod;
-    }
   }
 
   /** The pod is no longer nominated for this node: requeues the other pods that had to leave the capacity to it. */

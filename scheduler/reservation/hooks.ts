@@ -127,7 +127,7 @@ export function reservationHooks(options: ReservationHooksOptions): ReservationH
     onNodeChanged(name, node, change) {
       const isPlaced = (key: string): boolean => (state.caches.pods.get(key)?.spec?.nodeName ?? '') !== '';
       dropped(reservations.nodeChanged(name, node, isPlaced));
-      if (change !== 'added' && change.has('allocatable')) recheck(name);
+      if (typeof change !== 'string' && change.has('allocatable')) recheck(name);
     },
     onControllerChanged: (uid, controller) => dropped(reservations.setChanged(uid, controller)),
     onChange() {},
