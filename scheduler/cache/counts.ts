@@ -48,9 +48,8 @@ interface CounterView {
   reset(): void;
 }
 
-/** Which nodes count at all. Read again whenever `version` differs. */
+/** Which nodes count at all. Read again whenever topologies have changed. */
 export interface Eligible {
-  readonly version: number;
   has(slot: number): boolean;
 }
 
@@ -62,7 +61,6 @@ export class DomainCounts implements CounterView {
   readonly #eligible: Eligible | undefined;
   readonly #slots: () => number;
   #builtAt = -1;
-  #eligibleAt = -1;
   #counts = new Float64Array(0);
   #nodes = new Int32Array(0);
   #isEligible = new Uint8Array(0);
@@ -126,10 +124,8 @@ export class DomainCounts implements CounterView {
   /** Updates the counts after changes of nodes; changes of pods are included already. */
   refresh(): void {
     const { version } = this.#topologies;
-    const eligibleAt = this.#eligible?.version ?? 0;
-    if (version === this.#builtAt && eligibleAt === this.#eligibleAt) return;
+    if (version === this.#builtAt) return;
     this.#builtAt = version;
-    this.#eligibleAt = eligibleAt;
     this.#build();
   }
 

@@ -152,7 +152,7 @@ export class NodeSpecClass {
       }
       return column[slot] === 1;
     };
-    return { version: 0, has };
+    return { has };
   }
 
   scoreOf(state: NodeState): { preferences: number; affinity: number } {

@@ -29,7 +29,7 @@ export function filterNode(classified: ClassifiedPod, state: NodeState): Rejecti
 
 /** Runs the filters that read other pods, which come last. */
 export function filterPodRules({ topology }: ClassifiedPod, state: NodeState): Rejection | undefined {
-  return podTopologySpread(topology.hard, state.slot, undefined) ?? interPodAffinity(topology, state.slot);
+  return podTopologySpread(topology.hard, state.slot) ?? interPodAffinity(topology, state.slot);
 }
 
 /** One node without some of its pods, and with the pods that are nominated for it. Changes nothing but this object. */
@@ -104,7 +104,7 @@ export class NodeTrial implements WhatIf {
       volumeUsers: needs.volumes === undefined ? none : [...this.#volumeUsers.filter(({ uid }) => !this.#removed.has(uid)), ...added],
     });
     if (resources) return resources;
-    const spread = podTopologySpread(topology.hard, state.slot, undefined, (constraint) => rest.change(constraint));
+    const spread = podTopologySpread(topology.hard, state.slot, (constraint) => rest.change(constraint));
     if (spread) return spread;
     const neighbours = interPodAffinity(topology, state.slot, (view: DomainCounts) => rest.change(view));
     return neighbours ?? this.#nominatedAntiAffinity(added);

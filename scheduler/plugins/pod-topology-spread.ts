@@ -35,21 +35,15 @@ export function fewestOf({ view, minDomains }: CountedConstraint, domain = -1, c
 
 /**
  * Rejects a node in a domain where the pod would exceed maxSkew.
- * @param fewest - results of {@link fewestOf} by constraint; undefined: computed here, with `delta` included
  */
-export function podTopologySpread(
-  constraints: readonly CountedConstraint[],
-  slot: number,
-  fewest: readonly number[] | undefined,
-  delta?: SpreadDelta,
-): Rejection | undefined {
-  for (const [at, constraint] of constraints.entries()) {
+export function podTopologySpread(constraints: readonly CountedConstraint[], slot: number, delta?: SpreadDelta): Rejection | undefined {
+  for (const constraint of constraints) {
     const { view, maxSkew, selfMatch } = constraint;
     const domain = view.topology.domains[slot] ?? -1;
     if (domain < 0) return unlabelled;
     const change = delta !== undefined && view.isEligible(slot) ? delta(constraint) : 0;
     const here = (view.counts[domain] ?? 0) + change;
-    const least = fewest?.[at] ?? fewestOf(constraint, domain, here);
+    const least = fewestOf(constraint, domain, here);
     // No pod counts in a domain without an eligible node.
     const found = view.isPresent(domain) ? here : 0;
     if (found + selfMatch - least > maxSkew) return skewed;

@@ -169,10 +169,6 @@ export class ReservationAnnotations {
     if (noted?.entries.delete(podName) === true) this.#write(noted);
   }
 
-  forget(setUid: string): void {
-    this.#noted.delete(setUid);
-  }
-
   /** Resolves when nothing is being written. */
   async settled(): Promise<void> {
     while (this.#writes.size > 0) await Promise.all(this.#writes);
