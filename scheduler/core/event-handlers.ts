@@ -129,7 +129,7 @@ export class EventHandlers {
     if (placed === undefined) {
       // Also for a pod that is no longer queued: a terminating pod leaves the queue without a node.
       hooks.onPendingPodDeleted(last);
-      if (nominated !== undefined) state.enqueueForDeleted(last, nominated);
+      if (nominated !== undefined) state.onNominationRemoved(last, nominated);
       return;
     }
     // Capacity is freed on the node where the cache counted the pod, whatever the last state of the pod says.
@@ -138,7 +138,7 @@ export class EventHandlers {
     if (placed.at === 'assumed' && !(unseen && placed.boundAt !== undefined)) {
       state.abandonBinding(pod.uid);
       hooks.onPendingPodDeleted(pod);
-      state.enqueueForUnused(pod);
+      state.onCapacityUnused(pod);
       return;
     }
     const heldUpTo = hooks.onAssignedPodDeleted(pod, { unseen, isVictim });
@@ -156,7 +156,7 @@ export class EventHandlers {
     if (change === 'added') state.enqueueOn({ kind: 'node-added', after: node });
     else if (change.size > 0 && before !== undefined) {
       state.enqueueOn({ kind: 'node-updated', before, after: node, changed: change });
-      state.enqueueNominated(name);
+      state.requeueNominatedFor(name);
     }
     if (change === 'added' || change.size > 0) this.#options.hooks.onNodeChanged(name, node, change);
   }
@@ -165,7 +165,7 @@ export class EventHandlers {
     const { name = '' } = node.metadata;
     this.#state.enqueueOn({ kind: 'node-deleted', before: node });
     this.#state.removeNode(name);
-    this.#state.enqueueNominated(name);
+    this.#state.requeueNominatedFor(name);
     this.#options.hooks.onNodeChanged(name, undefined, 'deleted');
   }
 

@@ -161,7 +161,7 @@ export class SchedulerState {
     this.#queue.add(after);
     const was = nominatedNodeOf(before);
     this.#nominator.update(before, after);
-    if (was !== '' && was !== nominatedNodeOf(after)) this.#enqueueForNominated(before, was);
+    if (was !== '' && was !== nominatedNodeOf(after)) this.onNominationRemoved(before, was);
   }
 
   /** A pod is assigned to a node, by any scheduler: it is no longer assumed or pending. @returns whether it was assumed until now */
@@ -171,7 +171,7 @@ export class SchedulerState {
     const nominated = this.#nominator.delete(pod.uid);
     this.#cluster.addPod(pod);
     this.#claimUsers.add(pod, pod.nodeName);
-    if (nominated !== undefined && nominated !== pod.nodeName) this.#enqueueForNominated(pod, nominated);
+    if (nominated !== undefined && nominated !== pod.nodeName) this.onNominationRemoved(pod, nominated);
     return wasAssumed;
   }
 
@@ -242,7 +242,7 @@ export class SchedulerState {
     this.#claimUsers.add(pod, node);
     this.#queue.assumed(pod.uid);
     const nominated = this.#nominator.delete(pod.uid);
-    if (nominated !== undefined && nominated !== node) this.#enqueueForNominated(pod, nominated);
+    if (nominated !== undefined && nominated !== node) this.onNominationRemoved(pod, nominated);
     const over = new AbortController();
     const assumed = { over, forgotten: over.signal, reserved: undefined };
     this.#assumed.set(pod.uid, assumed);
@@ -261,7 +261,7 @@ export class SchedulerState {
     if (placed === undefined || !this.#cluster.forget(pod.uid)) return false;
     this.#claimUsers.remove(placed.info);
     this.abandonBinding(pod.uid);
-    this.enqueueForUnused({ ...placed.info, nodeName: placed.state.name });
+    this.onCapacityUnused({ ...placed.info, nodeName: placed.state.name });
     return true;
   }
 
@@ -306,7 +306,7 @@ export class SchedulerState {
       nominator.add(pod, chosen.node);
     } else if (!keepsNomination) nominator.delete(pod.uid);
     // Requeued here, not by the event of the pod's status: the nomination may never have been written there.
-    if (before !== undefined && nominator.nodeOf(pod.uid) !== before) this.#enqueueForNominated(pod, before);
+    if (before !== undefined && nominator.nodeOf(pod.uid) !== before) this.onNominationRemoved(pod, before);
     return { nominate: chosen?.node ?? (keepsNomination ? undefined : cleared(before, pod)), unnominated };
   }
 
@@ -315,7 +315,7 @@ export class SchedulerState {
     const nominated = this.#nominator.delete(pod.uid);
     const latest = this.latest(pod.key) ?? pod;
     this.#queue.requeue(queued, { why: 'error' }, latest);
-    if (nominated !== undefined) this.#enqueueForNominated(pod, nominated);
+    if (nominated !== undefined) this.onNominationRemoved(pod, nominated);
     return { nominate: cleared(nominated, latest) };
   }
 
@@ -349,7 +349,7 @@ export class SchedulerState {
   }
 
   /** A node changed or was deleted: requeues the pods nominated for it that no preemption there can help any more; they may fit elsewhere. */
-  enqueueNominated(name: string): void {
+  requeueNominatedFor(name: string): void {
     const on = this.#cluster.node(name);
     for (const pod of this.#nominator.on(name)) {
       const profile = this.profileOf(pod);
@@ -359,19 +359,20 @@ export class SchedulerState {
   }
 
   /** The capacity of this pod, or held for it, is free for pods of at most this priority: to pods of higher priority it was available before. */
-  enqueueUpTo(pod: PodInfo, most: number): void {
+  onHoldReleased(pod: PodInfo, most: number): void {
     this.#queue.enqueueOn({ kind: 'assigned-pod-deleted', before: pod }, ({ priority }) => priority <= most);
   }
 
   /** An assumed pod will not be bound: requeues the other pods that its capacity may help, unless the capacity is held. */
-  enqueueForUnused(pod: PodInfo): void {
+  onCapacityUnused(pod: PodInfo): void {
     const heldUpTo = this.held.heldUpTo(pod);
     this.#queue.enqueueOn({ kind: 'assigned-pod-deleted', before: pod }, ({ uid, priority }) => uid !== pod.uid && priority > heldUpTo);
   }
 
-  /** A pod that was nominated for this node was deleted. */
-  enqueueForDeleted(pod: PodInfo, nominated: string): void {
-    this.#enqueueForNominated(pod, nominated);
+  /** The pod is no longer nominated for this node: requeues the other pods that had to leave the capacity to it. */
+  onNominationRemoved(pod: PodInfo, node: string): void {
+    const before = { ...pod, nodeName: node };
+    this.#queue.enqueueOn({ kind: 'assigned-pod-deleted', before }, ({ uid, priority }) => uid !== pod.uid && priority <= pod.priority);
   }
 
   /** Whether capacity is held for this pod has changed, and with it the order of the queue. */
@@ -382,12 +383,6 @@ export class SchedulerState {
   /** Queues the pod again, as a new one. */
   readd(pod: PodInfo): void {
     this.#queue.add(pod);
-  }
-
-  /** The pod is no longer nominated for this node: requeues the other pods that had to leave the capacity to it. */
-  #enqueueForNominated(pod: PodInfo, node: string): void {
-    const before = { ...pod, nodeName: node };
-    this.#queue.enqueueOn({ kind: 'assigned-pod-deleted', before }, ({ uid, priority }) => uid !== pod.uid && priority <= pod.priority);
   }
 }
 
