@@ -81,6 +81,17 @@ export function aborted(signal: AbortSignal): Promise<void> {
   });
 }
 
+/** A computation in small steps: at each `yield` its driver may let other work of the process run. It must not matter how long that takes. */
+export type InTurns<T> = Generator<undefined, T>;
+
+/** The result of all steps at once, however long they take. */
+export function atOnce<T>(work: InTurns<T>): T {
+  for (;;) {
+    const { done, value } = work.next();
+    if (done === true) return value;
+  }
+}
+
 export interface BackoffLimits {
   /** First wait, in ms. */
   base: Millis;

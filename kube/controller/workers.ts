@@ -2,6 +2,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Clock, Millis } from '../../base/clock.ts';
 import { describeError } from '../../base/errors.ts';
 import type { Log } from '../../base/log.ts';
+import type { InTurns } from '../../base/waiting.ts';
 import type { Key } from '../cache/contract.ts';
 import { MAX_TEXTS, REMIND_MS } from '../cache/failure-log.ts';
 import type { WorkQueue } from '../queue/work-queue.ts';
@@ -24,8 +25,53 @@ export interface WorkersOptions {
   drainMs?: Millis;
 }
 
-// Reconciles that find nothing to do never leave the microtask queue. Without a break, a resync of many objects would block sockets.
 const longestTurn: Millis = 10;
+
+/**
+ * Lets long work of several loops take turns of the event loop, so that sockets are served in between. Those that wait continue one in each turn: Node.js
+ * runs all that `setImmediate` has queued in one turn, so that 20 loops of 10 ms each would block it for 200 ms.
+ */
+export class Turns {
+  readonly #clock: Pick<Clock, 'monotonic'>;
+  /** Of the present turn; undefined: nobody has worked in it yet. */
+  #ends: Millis | undefined;
+  #last: Promise<void> = Promise.resolve();
+
+  constructor(clock: Pick<Clock, 'monotonic'>) {
+    this.#clock = clock;
+  }
+
+  /** Whether the present turn has taken long enough, counted from the first call in it. */
+  isOver(): boolean {
+    const now = this.#clock.monotonic();
+    return now >= this.#begin(now);
+  }
+
+  /** Resolves in another turn, after those who asked before. */
+  next(): Promise<void> {
+    this.#last = this.#last.then(() => nextTurn()).then(() => void this.#begin(this.#clock.monotonic()));
+    return this.#last;
+  }
+
+  #begin(now: Millis): Millis {
+    if (this.#ends === undefined) {
+      this.#ends = now + longestTurn;
+      setImmediate(() => (this.#ends = undefined));
+    }
+    return this.#ends;
+  }
+
+  /** Takes as many turns as the work needs. @throws what the work throws; the signal's reason once it aborts */
+  async run<T>(work: InTurns<T>, signal: AbortSignal): Promise<T> {
+    for (;;) {
+      const { done, value } = work.next();
+      if (done === true) return value;
+      if (!this.isOver()) continue;
+      await this.next();
+      signal.throwIfAborted();
+    }
+  }
+}
 
 /**
  * Reconciles keys of `queue` until `signal` aborts, `workers` at once and never one key twice at once. A failure affects its key only: it is logged, once in
@@ -41,10 +87,17 @@ export async function runWorkers(options: WorkersOptions, signal: AbortSignal): 
   const running = new Set<AbortController>();
   const stalls = new Stalls(log);
   const failures = new Failures(clock);
-  let turnEnds = clock.monotonic() + longestTurn;
+  const turns = new Turns(clock);
 
   const work = async (): Promise<void> => {
     for (let key = await queue.get(signal); key !== undefined; key = await queue.get(signal)) {
+      // Reconciles that find nothing to do never leave the microtask queue. Without a break, a resync of many objects would block sockets. Before the reconcile
+      // and not after it: a key that is requeued at once is taken by the next idle worker, in the same turn.
+      if (turns.isOver()) await turns.next();
+      if (signal.aborted) {
+        queue.done(key);
+        return;
+      }
       // A signal for each reconcile: listeners that a reconcile adds to it are released with it.
       const own = new AbortController();
       running.add(own);
@@ -54,9 +107,6 @@ export async function runWorkers(options: WorkersOptions, signal: AbortSignal): 
         running.delete(own);
         queue.done(key);
       }
-      if (clock.monotonic() < turnEnds) continue;
-      await nextTurn();
-      turnEnds = clock.monotonic() + longestTurn;
     }
   };
 

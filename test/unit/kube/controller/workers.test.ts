@@ -130,6 +130,27 @@ test('a reconcile that takes too long at the end is cut short, and that is no fa
   assert.deepEqual([queue.processing, clock.sleepers], [0, 0]);
 });
 
+test('twenty workers together take turns of ten ms, not each of them one', async () => {
+  const queue = new WorkQueue('test', { clock: new FakeClock() });
+  for (let key = 0; key < 400; key++) queue.add(`key-${key}`);
+  const [stop, perTurn] = [new AbortController(), [0]];
+  const turn = (): void => {
+    if (!stop.signal.aborted) setImmediate(turn);
+    perTurn.push(0);
+  };
+  setImmediate(turn);
+  let ms = 0;
+  const clock = Object.assign(new FakeClock(), { monotonic: () => ms });
+  const reconcile = async () => {
+    perTurn.push((perTurn.pop() ?? 0) + 1);
+    // Each takes a ms.
+    if (++ms === 400) stop.abort();
+    return done;
+  };
+  await runWorkers({ queue, workers: 20, reconcile, log: silentLog, clock }, stop.signal);
+  assert.equal(Math.max(...perTurn), 10);
+});
+
 test('no key is reconciled before every cache has synced, nor in the middle of a relist; a process that ends there waits for nobody', async () => {
   let relist = Promise.withResolvers<void>();
   const list = Promise.withResolvers<void>();
