@@ -53,18 +53,9 @@ test('pods that the server changes on their way in are not made for a while', ()
 const wakes: { why: string; pods: string; surging?: boolean; backoff?: number; wakes: string[] }[] = [
   { why: 'nothing for one that is not ready', pods: 'a@new!=2', wakes: [] },
   { why: 'a ready one that is not available yet', pods: 'a@new=4', wakes: ['6s a pod will be available'] },
-  {
-    why: 'one that became ready years from now, as a clock says that may be put right',
-    pods: 'a@new=-99999999',
-    wakes: ['10s a pod will be available'],
-  },
+  { why: 'one that became ready years from now, as a clock says that may be put right', pods: 'a@new=-99999999', wakes: ['10s a pod will be available'] }, // prettier-ignore
   { why: 'the new one beside an old one', pods: 'a@old/60 a@new/3', surging: true, wakes: ['7s a pod will be available'] },
-  {
-    why: 'one whose predecessor failed',
-    pods: 'a@new#/60 a@new/3',
-    backoff: 9_000,
-    wakes: ['9s backoff of the failed pod on node a', '7s a pod will be available'],
-  },
+  { why: 'one whose predecessor failed', pods: 'a@new#/60 a@new/3', backoff: 9_000, wakes: ['9s backoff of the failed pod on node a', '7s a pod will be available'] }, // prettier-ignore
 ];
 for (const { why, pods, surging = false, backoff = 0, wakes: expected } of wakes)
   test(`time alone brings a set back for ${why}`, () => {

@@ -125,22 +125,13 @@ const blockers = table('nodes | pods | says | why')(`
     | an annotation that cannot be read
 `);
 const told: { why: string; pods: Pod[]; says: string; backoff?: true }[] = [
-  {
-    why: 'what the pod says of itself',
-    pods: waiting({ conditions: [{ ...ready, reason: 'ContainersNotReady' }] }),
-    says: 'ContainersNotReady: pod b-new on node b: not ready (ContainersNotReady)',
-  },
+  { why: 'what the pod says of itself', pods: waiting({ conditions: [{ ...ready, reason: 'ContainersNotReady' }] }), says: 'ContainersNotReady: pod b-new on node b: not ready (ContainersNotReady)' }, // prettier-ignore
   {
     why: 'a pod that no node takes',
     pods: waiting({ conditions: [{ type: 'PodScheduled', status: 'False', reason: 'Unschedulable' }, ready] }, 'b@new!?'),
     says: 'Unschedulable: pod b-new on node b: not scheduled (Unschedulable)',
   },
-  {
-    why: 'why it failed',
-    pods: waiting({ phase: 'Failed', reason: 'Evicted' }),
-    backoff: true,
-    says: 'Evicted: pod b-new on node b: failed (Evicted)',
-  },
+  { why: 'why it failed', pods: waiting({ phase: 'Failed', reason: 'Evicted' }), backoff: true, says: 'Evicted: pod b-new on node b: failed (Evicted)' }, // prettier-ignore
 ];
 const stalled: { why: string; nodes: string; pods: string | Pod[]; over: Partial<Situation>; says: string }[] = [
   ...blockers.map(({ pods: text, ...row }) => {

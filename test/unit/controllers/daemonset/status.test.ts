@@ -77,18 +77,8 @@ const changes: { why: string; has: DaemonSetStatus | undefined; wants: DaemonSet
   { why: 'numbers where only these differ', has: { ...written, numberReady: 0 }, wants: written, change: 'numbers' },
   { why: 'more where the generation is newer', has: { ...written, observedGeneration: 1 }, wants: written, change: 'more' },
   { why: 'nothing where the generation is older', has: { ...written, observedGeneration: 3 }, wants: written, change: 'nothing' },
-  {
-    why: 'more where there is a new condition',
-    has: written,
-    wants: { ...written, conditions: [{ type: 'A', status: 'True' }] },
-    change: 'more',
-  },
-  {
-    why: 'more where a condition has gone',
-    has: { ...written, conditions: [{ type: 'A', status: 'True' }] },
-    wants: written,
-    change: 'more',
-  },
+  { why: 'more where there is a new condition', has: written, wants: { ...written, conditions: [{ type: 'A', status: 'True' }] }, change: 'more' }, // prettier-ignore
+  { why: 'more where a condition has gone', has: { ...written, conditions: [{ type: 'A', status: 'True' }] }, wants: written, change: 'more' }, // prettier-ignore
   { why: 'nothing where there are no conditions, said or not', has: { ...written, conditions: [] }, wants: written, change: 'nothing' },
 ];
 for (const { why, has, wants, change } of changes)

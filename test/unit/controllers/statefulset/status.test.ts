@@ -26,13 +26,7 @@ const cases: (Situation & { why: string; removed?: number; is: string; at?: stri
   { why: 'all are ready', pods: '0@new 1@new 2@new', is: '3/3/3 3/3', at: 'new' },
   { why: 'all are ready, and one is going', pods: '0@new- 1@new 2@new', is: '3/3/3 0/2' },
   { why: 'all are ready, and one without a place', replicas: 2, pods: '0@new 1@new 2@new', is: '3/3/3 0/3' },
-  {
-    why: 'the partition keeps none of those that are there',
-    update: { partition: 1 },
-    pods: '0@new 1@new 2@new',
-    is: '3/3/3 3/3',
-    at: 'new',
-  },
+  { why: 'the partition keeps none of those that are there', update: { partition: 1 }, pods: '0@new 1@new 2@new', is: '3/3/3 3/3', at: 'new' }, // prettier-ignore
   { why: 'people have deleted all', update: 'OnDelete', pods: '0@new 1@new 2@new', is: '3/3/3 3/3', at: 'new' },
   { why: 'places are reserved', annotations: { 'reserve-ordinals': '1' }, pods: '0@new 2@new 3@new', is: '3/3/3 3/3', at: 'new' },
 
@@ -91,12 +85,7 @@ const changes: Change[] = [
   { why: 'a condition is new', wants: { conditions: [progressing] }, is: 'more' },
   { why: 'a condition is gone', has: { ...written, conditions: [progressing] }, is: 'more' },
   { why: 'the server drops what is available', has: without('availableReplicas'), is: 'nothing' },
-  {
-    why: 'the server drops what is available, and more are ready',
-    has: without('availableReplicas'),
-    wants: { readyReplicas: 3 },
-    is: 'numbers',
-  },
+  { why: 'the server drops what is available, and more are ready', has: without('availableReplicas'), wants: { readyReplicas: 3 }, is: 'numbers' }, // prettier-ignore
   { why: 'the server leaves out zeros', has: without('updatedReplicas', 'collisionCount'), wants: { updatedReplicas: 0 }, is: 'nothing' },
 ];
 for (const { why, has = written, wants, is } of changes)

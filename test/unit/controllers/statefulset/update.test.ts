@@ -96,21 +96,10 @@ const progressing = (reason: string) => ({
 });
 const news: (Situation & { why: string; says: string; event?: boolean })[] = [
   { why: 'pods of an old revision go', pods: '0@old 1@old', says: 'RecreateInProgress', event: true },
-  {
-    why: 'the template changes again',
-    pods: '0@old 1@old',
-    status: progressing('RecreateComplete'),
-    says: 'RecreateInProgress',
-    event: true,
-  },
+  { why: 'the template changes again', pods: '0@old 1@old', status: progressing('RecreateComplete'), says: 'RecreateInProgress', event: true }, // prettier-ignore
   { why: 'all are there', pods: '0@new 1@new! 2@new', status: progressing('RecreateInProgress'), says: 'RecreateComplete' },
   { why: 'the set has another strategy', update: {}, status: progressing('RecreateComplete'), says: '' },
-  {
-    why: 'the set has a deadline, whose conditions say more',
-    annotations: { 'progress-deadline': '1m' },
-    says: 'PodsUpdating,NotStalled',
-    event: true,
-  },
+  { why: 'the set has a deadline, whose conditions say more', annotations: { 'progress-deadline': '1m' }, says: 'PodsUpdating,NotStalled', event: true }, // prettier-ignore
 ];
 for (const { why, says, event = false, ...situation } of news)
   test(`Recreate: Progressing and its event when ${why}`, () => {
