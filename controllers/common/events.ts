@@ -2,6 +2,7 @@ import type { KubeObject, Resource } from '../../kube/api/object.ts';
 import type { EventType } from '../../kube/controller/event.ts';
 import type { EventRecorder } from '../../kube/controller/event-recorder.ts';
 import { messageOf } from '../../base/errors.ts';
+import type { InTurns } from '../../base/waiting.ts';
 import { ApiError, isForbidden, isInvalidRequest, serverMessageOf } from '../../kube/client/errors.ts';
 
 /** An event about a set. */
@@ -61,14 +62,27 @@ export class EventDeduper {
  * event, a log line and backoff; other sets are not affected.
  * @throws what `decide` throws
  */
-export function decideFor<T>({ events, set, resource }: EventTarget, decide: () => T): T {
+export function decideFor<T>(to: EventTarget, decide: () => T): T {
   try {
     return decide();
   } catch (error) {
-    const message = `The set is not synced: planning failed: ${messageOf(error)}`;
-    events.event(set, 'Warning', 'FailedSync', message, { resource });
+    reportBug(to, error);
     throw error;
   }
+}
+
+/** The same for a planning function in steps. */
+export function* decideInTurns<T>(to: EventTarget, decide: () => InTurns<T>): InTurns<T> {
+  try {
+    return yield* decide();
+  } catch (error) {
+    reportBug(to, error);
+    throw error;
+  }
+}
+
+function reportBug({ events, set, resource }: EventTarget, error: unknown): void {
+  events.event(set, 'Warning', 'FailedSync', `The set is not synced: planning failed: ${messageOf(error)}`, { resource });
 }
 
 /**

@@ -1,4 +1,5 @@
 import type { Millis } from '../../base/clock.ts';
+import type { InTurns } from '../../base/waiting.ts';
 import type { KubeObject, Resource } from '../../kube/api/object.ts';
 import { type Informer, type Key, objectKey } from '../../kube/cache/contract.ts';
 import type { Client } from '../../kube/client/client.ts';
@@ -6,14 +7,14 @@ import type { ClaimPlan } from '../../kube/controller/claim.ts';
 import type { EventRecorder } from '../../kube/controller/event-recorder.ts';
 import { holdBack, type OwnWrites, type SeenCache } from '../../kube/controller/own-writes.ts';
 import { done, failedWith, type Outcome } from '../../kube/controller/controller.ts';
-import { decideFor, recordNewEvents, refusalOf, type SetEvent } from './events.ts';
+import type { Turns } from '../../kube/controller/workers.ts';
+import { decideFor, decideInTurns, recordNewEvents, refusalOf, type SetEvent } from './events.ts';
 import type { HistoryPlan, Revision } from './history/contract.ts';
 import { ownedOrOrphaned } from '../../kube/controller/owners.ts';
 import { type Condition, conditionsOnto } from './status.ts';
 import type { SetMemory } from './set-memory.ts';
 import { tooLargeEvent } from './set-size.ts';
 import { writeStatus } from './set-writer.ts';
-import { setImmediate as nextTurn } from 'node:timers/promises';
 import { readData } from './history/revision.ts';
 
 /** A set of any kind with a status. */
@@ -67,6 +68,8 @@ export interface SetSync<S extends StatusOwner, R extends RulesOf<S>, O, F exten
   ownWrites: OwnWrites;
   events: Pick<EventRecorder, 'event'>;
   memory: SetMemory;
+  /** Of the controller's sets together. */
+  turns: Turns;
   /** Reads the set. Called at each reconcile: memoize it. */
   rules: (set: Readonly<S>) => R;
   /** Why the set cannot be synced; undefined when it can. May record an event. */
@@ -75,16 +78,19 @@ export interface SetSync<S extends StatusOwner, R extends RulesOf<S>, O, F exten
   warnings: (rules: R) => readonly Warnings[];
   /** Reads what the caches have of the set. */
   observe: (key: Key, rules: R) => O;
-  /** Which objects are adopted and released, and which steps put the history in order. */
-  planOwnership: (observed: O) => F;
+  /** Which objects are adopted and released, and which steps put the history in order; undefined: requeue at once, there is more to read. */
+  planOwnership: (observed: O) => F | undefined;
   /**
    * Adopts, releases, and executes the steps of the history. Not called when there are none.
    * @returns the facts as the server has them now, such as another name for a revision: `plan` gets these
    * @throws the first failure: the reconcile ends, because it is unknown what the set owns
    */
   executeOwnership: (facts: F, signal: AbortSignal) => Promise<F>;
-  /** Plans pods and the objects that belong to them, and which old revisions to delete. */
-  plan: (facts: F) => P;
+  /**
+   * Plans pods and the objects that belong to them, and which old revisions to delete. Caches may change between its steps: each object is looked at once,
+   * and what changes enqueues the set again.
+   */
+  plan: (facts: F) => InTurns<P>;
   execute: (key: Key, facts: F, plan: P, signal: AbortSignal) => Promise<D>;
   planStatus: (facts: F, plan: P, executed: D) => StatusPlan<S>;
   /** Drops all memory of a set: when it is deleted, and at the end of a reconcile in which it was, since that may have added entries after the delete event. */
@@ -108,9 +114,9 @@ export interface StatusPlan<S extends StatusOwner> {
  * too large, or its selector cannot be used            -> stalled: the next event of the set enqueues it
  * own writes are not in the caches yet                 -> requeue
  * else: warnings
- *       observe                                        -> what the caches have
+ *       observe                                        -> what the caches have; requeue at once when there is more to read than one turn allows
  *       plan ownership; execute it, if there is any    -> facts, as the server has them now
- *       plan, execute                                  -> pods and what belongs to them, old revisions
+ *       plan, in as many turns as it takes; execute    -> pods and what belongs to them, old revisions
  *       plan the status, write it                      -> also when execute failed
  *       requeue                                        -> after the shortest time that a plan asks for
  * ```
@@ -152,8 +158,9 @@ async function reconcileThis<S extends StatusOwner, R extends RulesOf<S>, O, F e
   const held = holdBack(key, { ownWrites, caches: by.allCaches });
   if (held !== undefined) return held;
   for (const warnings of by.warnings(rules)) report(warnings);
-  await readRevisions(ownedOrOrphaned(caches.revisions, set));
+  await readRevisions(ownedOrOrphaned(caches.revisions, set), by.turns);
   const planned = decideFor(to, () => by.planOwnership(by.observe(key, rules)));
+  if (planned === undefined) return { requeueAfter: 0, why: 'there are more nodes to count' };
   const reportOwnership = (refused: readonly SetEvent[]): void => report({ about: 'ownership', events: refused });
   const failed = (error: unknown): never => {
     reportOwnership(refusalOf(error));
@@ -161,7 +168,10 @@ async function reconcileThis<S extends StatusOwner, R extends RulesOf<S>, O, F e
   };
   const facts = isInOrder(planned) ? planned : await by.executeOwnership(planned, signal).catch(failed);
   reportOwnership([]);
-  const plan = decideFor(to, () => by.plan(facts));
+  const plan = await by.turns.run(
+    decideInTurns(to, () => by.plan(facts)),
+    signal,
+  );
   const executed = await by.execute(key, facts, plan, signal);
   const { status, wakeUps } = by.planStatus(facts, plan, executed);
   const { failures } = executed;
@@ -229,14 +239,14 @@ const EACH = 200;
  * Computes the digests of revisions, some in each turn of the event loop, so that planning finds them ready when it compares revisions. Each digest is kept
  * as long as the cache keeps the revision's data: nearly always there is nothing to do.
  */
-export async function readRevisions(revisions: readonly Readonly<Revision>[]): Promise<void> {
+export async function readRevisions(revisions: readonly Readonly<Revision>[], turns: Pick<Turns, 'next'>): Promise<void> {
   let read = 0;
   for (const { data } of revisions) {
     const length = readData(data);
     if (length === 0) continue;
     read += EACH + length;
     if (read < MAX_TURN_TEXT) continue;
-    await nextTurn();
+    await turns.next();
     read = 0;
   }
 }

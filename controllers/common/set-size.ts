@@ -63,12 +63,14 @@ function templateExcess(template: object): ReturnType<typeof excessOf> {
   return measured.get(template);
 }
 
-function selectorSteps(selector: LabelSelectorObject | undefined): number {
+/** Requirements to evaluate for each pod. */
+export function selectorSteps(selector: LabelSelectorObject | undefined): number {
   const { matchLabels, matchExpressions = [] } = selector ?? {};
   return keys(matchLabels) + expressionSteps(matchExpressions);
 }
 
-function placementSteps(spec: PodSpec | undefined): number {
+/** Requirements to evaluate for each node. */
+export function placementSteps(spec: PodSpec | undefined): number {
   const { nodeSelector, affinity, tolerations = [] } = spec ?? {};
   const terms = affinity?.nodeAffinity?.requiredDuringSchedulingIgnoredDuringExecution?.nodeSelectorTerms ?? [];
   let steps = keys(nodeSelector) + tolerations.length + terms.length;

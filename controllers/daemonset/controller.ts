@@ -5,6 +5,7 @@ import { Expectations } from '../../kube/controller/expectations.ts';
 import { controllerOf, matchingOwners } from '../../kube/controller/owners.ts';
 import { type Controller, done } from '../../kube/controller/controller.ts';
 import { OwnWrites } from '../../kube/controller/own-writes.ts';
+import { Turns } from '../../kube/controller/workers.ts';
 import { runController } from '../../kube/controller/run-controller.ts';
 import type { Runnable, Runtime } from '../../kube/process/contract.ts';
 import { type Executed, reconcileSet, type SetSync } from '../common/reconcile.ts';
@@ -14,7 +15,7 @@ import { enqueueOnFreedNode, enqueueOnNode, isRelevant, SuspendedSets } from './
 import { execute, executeOwnership, type Executor, keptStatus } from './execute.ts';
 import { StatusCounter } from './status-counter.ts';
 import type { DaemonSet, DaemonSetOptions, Node, Pod } from '../common/types.ts';
-import { plan, type Plan, planOwnership } from './plan.ts';
+import { type Plan, planInTurns, planOwnership } from './plan.ts';
 import { nameOf, targetNode } from './pods.ts';
 import { decideByFit } from './placement/predicates.ts';
 import { SetMemory } from '../common/set-memory.ts';
@@ -88,13 +89,14 @@ function syncOf({ rules, observer, executor, suspended }: Parts): SetSync<Daemon
     ownWrites,
     events,
     memory,
+    turns: new Turns(observer.clock),
     rules,
     unusable: (of) => unusable(of, events),
     warnings: (of) => [{ about: 'rules', events: warningsOf(of) }],
     observe: (key, of) => observe(key, of, observer),
     planOwnership,
     executeOwnership: (facts, signal) => executeOwnership(executor, facts, signal),
-    plan,
+    plan: planInTurns,
     execute(key, { rules: of }, todo, signal) {
       suspended.forgetSet(key);
       for (const node of todo.suspendedOn) suspended.add(key, node);

@@ -94,10 +94,11 @@ export interface Observed {
   ownPods: () => readonly Readonly<Pod>[];
   /**
    * Sums up the nodes and the set's pods, as the caches have them at the call: in the turn of `observe`, and once.
+   * @returns undefined when more nodes are left than one turn of the event loop has time for: the next call counts more of them
    * @param hash - of the present revision
    * @param adopted - orphans that count as the set's
    */
-  count: (hash: string, adopted: readonly Readonly<Pod>[]) => Counted;
+  count: (hash: string, adopted: readonly Readonly<Pod>[]) => Counted | undefined;
 }
 
 /** Everything that the plan for one set is computed from. */

@@ -1,3 +1,4 @@
+import type { InTurns } from '../../base/waiting.ts';
 import { selects } from './rules.ts';
 import { planClaim } from '../../kube/controller/claim.ts';
 import { daemonSets } from '../../kube/api/object.ts';
@@ -19,8 +20,9 @@ import { limitsOf, planUpdate, planSurge } from './update.ts';
  * Which pods and revisions are the set's, and which of its revisions is the present one: orphans that the selector matches are adopted, pods that it no
  * longer matches are released, and the history is put in order. The rest is planned as if these writes had succeeded. Brings the counter of the set up to date
  * (`count`), since the hash of the present revision must be known for that; computes otherwise.
+ * @returns undefined when there are more nodes to count
  */
-export function planOwnership({ revisions: candidates, orphans, ownPods, count, ...observed }: Observed): SetFacts {
+export function planOwnership({ revisions: candidates, orphans, ownPods, count, ...observed }: Observed): SetFacts | undefined {
   const { rules } = observed;
   const { set } = rules;
   const isSelected = selects(rules);
@@ -39,7 +41,9 @@ export function planOwnership({ revisions: candidates, orphans, ownPods, count, 
     daemonSets,
     daemonSetHistory,
   );
-  const { summary, unselected } = count(history.hash, adopt);
+  const counted = count(history.hash, adopt);
+  if (counted === undefined) return undefined;
+  const { summary, unselected } = counted;
   return { ...observed, adoption: { pods: { keep: [], adopt, release: [...unselected] }, revisions }, history, summary };
 }
 
@@ -55,6 +59,12 @@ export interface Plan {
   suspendedOn: readonly string[];
   truncate: readonly Readonly<Revision>[];
   wakeUps: readonly WakeUp[];
+}
+
+/** In a turn after that of the count, if that was a long one. */
+export function* planInTurns(facts: SetFacts): InTurns<Plan> {
+  yield;
+  return plan(facts);
 }
 
 /** What to do about pods and old revisions: nothing until the cache shows the last reconcile's writes. Updates wait until nothing is missing or surplus. */

@@ -5,6 +5,7 @@ import { nameOf, nodePodsOf, nowhere, targetNode } from './pods.ts';
 import { type NodeState, nodeStateOf } from './node-state.ts';
 import { Summary } from './summary.ts';
 import { type Rules, selects } from './rules.ts';
+import { placementSteps, selectorSteps } from '../common/set-size.ts';
 import type { Node, Pod } from '../common/types.ts';
 import type { Decide } from './placement/node-decision.ts';
 
@@ -23,6 +24,8 @@ interface SetCount {
   readonly dirty: Set<string>;
   /** The set's pods that its selector does not match any more, by node. */
   readonly unselected: Map<string, readonly Readonly<Pod>[]>;
+  /** Orphans that the last pass adopted, by node. They count for one pass only: the cache will show whether the adoption succeeded. */
+  adopted: ReadonlyMap<string, readonly Readonly<Pod>[]>;
 }
 
 export interface Counted {
@@ -30,18 +33,34 @@ export interface Counted {
   unselected: readonly Readonly<Pod>[];
 }
 
+/** Steps of evaluation in one turn of the event loop: some 10 ms. */
+const MAX_TURN_STEPS = 50_000;
+/** What a node takes besides the requirements of selector and template; where the controller places pods, it sums up those of the node. */
+const STEPS_OF_NODE = { scheduler: 20, controller: 250 };
+
+function nodesOfTurn({ set: { spec }, placement }: Rules): number {
+  const steps = STEPS_OF_NODE[placement] + selectorSteps(spec?.selector) + placementSteps(spec?.template.spec);
+  return Math.ceil(MAX_TURN_STEPS / steps);
+}
+
+const areSame = (some: readonly unknown[], others: readonly unknown[]): boolean =>
+  some.length === others.length && some.every((one, at) => one === others[at]);
+
 /**
  * Keeps the summary of each set while nodes and pods change, so that a change costs the recount of one node and not of all. The caller must pass on every
  * change of the caches in the turn in which it happens; the result always equals a full recount.
  */
 export class StatusCounter {
   readonly #caches: StatusCounterCaches;
+  readonly #nodesInTurn: (rules: Rules) => number;
   readonly sets = new Map<string, SetCount>();
   /** Nodes where each set has pods, by UID; also of sets that were never counted. */
   readonly #places = new Map<string, Set<string>>();
 
-  constructor(caches: StatusCounterCaches) {
+  /** @param nodesInTurn - nodes that one call may recompute. @default as many as take some 10 ms */
+  constructor(caches: StatusCounterCaches, nodesInTurn: (rules: Rules) => number = nodesOfTurn) {
     this.#caches = caches;
+    this.#nodesInTurn = nodesInTurn;
   }
 
   /** Number of sets that are counted. */
@@ -71,22 +90,35 @@ export class StatusCounter {
   /**
    * Brings the summary of a set up to date.
    * @param adopted - orphans that the set adopts in this pass
+   * @returns undefined when more nodes are to be recomputed than one turn of the event loop has time for: the next call goes on
    */
-  count(rules: Rules, hash: string, decide: Decide, now: Millis, adopted: readonly Readonly<Pod>[] = []): Counted {
+  count(rules: Rules, hash: string, decide: Decide, now: Millis, adopted: readonly Readonly<Pod>[] = []): Counted | undefined {
     const { metadata } = rules.set;
     const uid = metadata.uid ?? '';
     const basis = [metadata.generation, rules.templateGeneration, hash].join(' ');
     let account = this.sets.get(uid);
     if (account?.basis !== basis) {
-      account = { basis, summary: new Summary(), states: new Map(), dirty: this.#everything(uid), unselected: new Map() };
+      account = {
+        basis,
+        summary: new Summary(),
+        states: new Map(),
+        dirty: this.#everything(uid),
+        unselected: new Map(),
+        adopted: new Map(),
+      };
       this.sets.set(uid, account);
     }
     const { summary, states, dirty } = account;
     for (const { changesAt, nodePods } of summary.pendingNodes.values())
       if (changesAt !== undefined && changesAt <= now) dirty.add(nodePods.node);
     const extra = Map.groupBy(adopted, (pod) => targetNode(pod) ?? '');
-    for (const node of extra.keys()) dirty.add(node);
+    for (const node of [...account.adopted.keys(), ...extra.keys()])
+      if (!areSame(account.adopted.get(node) ?? [], extra.get(node) ?? [])) dirty.add(node);
+    account.adopted = extra;
+    let left = this.#nodesInTurn(rules);
     for (const node of dirty) {
+      if (left-- === 0) return undefined;
+      dirty.delete(node);
       const before = states.get(node);
       if (before !== undefined) summary.remove(before);
       const after = this.stateOf(rules, hash, decide, now, node, account, extra.get(node) ?? []);
@@ -96,9 +128,6 @@ export class StatusCounter {
         states.set(node, after);
       }
     }
-    dirty.clear();
-    // Adopted pods count for this pass only: the cache will show whether the adoption succeeded.
-    for (const node of extra.keys()) dirty.add(node);
     return { summary, unselected: [...account.unselected.values()].flat() };
   }
 

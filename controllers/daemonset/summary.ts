@@ -131,5 +131,7 @@ export function recount(rules: Rules, cluster: Cluster, decide: Decide = decisio
     return { summary, unselected: claims.release };
   };
   const observed = { rules, now, pendingMs, memory, revisions, orphans: cluster.pods, ownPods: () => claims.keep, count };
-  return { facts: planOwnership(observed), states };
+  const facts = planOwnership(observed);
+  if (facts === undefined) throw new TypeError('a recount counts all nodes at once');
+  return { facts, states };
 }

@@ -5,6 +5,7 @@ import { type Lister, memoize } from '../../kube/cache/contract.ts';
 import type { Controller } from '../../kube/controller/controller.ts';
 import { matchingOwners } from '../../kube/controller/owners.ts';
 import { OwnWrites } from '../../kube/controller/own-writes.ts';
+import { Turns } from '../../kube/controller/workers.ts';
 import { runController } from '../../kube/controller/run-controller.ts';
 import type { Meters, Runnable, Runtime } from '../../kube/process/contract.ts';
 import { reconcileSet, type SetSync } from '../common/reconcile.ts';
@@ -14,7 +15,7 @@ import { cachesOf, observe, type Observed, type SetFacts } from './observe.ts';
 import { enqueueOnPodName, enqueueOnPvc, enqueueOnStorageClass } from './enqueue.ts';
 import { execute, executeOwnership, type Executor, type Progressed } from './execute.ts';
 import type { Pod, Pvc, StatefulSet, StatefulSetOptions, StorageClass } from '../common/types.ts';
-import { plan, type Plan, planOwnership } from './plan.ts';
+import { type Plan, planInTurns, planOwnership } from './plan.ts';
 import { excessOf, problemsOf, type Rules, rulesOf } from './rules.ts';
 import { planStatus } from './status.ts';
 import type { Unavailability } from './update.ts';
@@ -93,6 +94,7 @@ function syncOf(
     ownWrites,
     events,
     memory,
+    turns: new Turns(clock),
     rules,
     unusable: ({ selector }) => (selector === undefined ? 'the selector is invalid, or is empty and would select all pods' : undefined),
     warnings: (of) => [
@@ -102,7 +104,7 @@ function syncOf(
     observe: (_, of) => observe(of, { caches, memory, clock }),
     planOwnership,
     executeOwnership: (facts, signal) => executeOwnership(executor, facts, signal),
-    plan,
+    plan: planInTurns,
     execute(_, facts, todo, signal) {
       note(unavailability, facts.rules, todo.unavailability);
       return execute(executor, facts, todo, signal);

@@ -1,3 +1,4 @@
+import { atOnce, type InTurns } from '../../base/waiting.ts';
 import { identityOf } from '../../kube/api/ordinals.ts';
 import { compareQuantities, quantity } from '../../kube/api/quantity.ts';
 import type { Rules } from './rules.ts';
@@ -12,19 +13,26 @@ export interface GrowthPlan {
   refused: { pvc: string; why: string }[];
 }
 
+/** Claims of a namespace that are looked at in one step. */
+const STEP = 1_000;
+
+export const planGrowth = (...of: Parameters<typeof growthInTurns>): GrowthPlan => atOnce(growthInTurns(...of));
+
 /**
  * Expands claims that are smaller than their template requests now. The templates of a set are immutable, but a set can be created again around its pods, with
  * larger ones. Sizes are never lowered. The caller checks that the set opted in.
  * @param pvcs - all claims of the set's namespace, in any order: those that belong to no place of the set are ignored
  * @param classOf - undefined returns the class of claims that name none
  */
-export function planGrowth(
+export function* growthInTurns(
   rules: Rules,
   pvcs: readonly Readonly<Pvc>[],
   classOf: (name: string | undefined) => Readonly<StorageClass> | undefined,
-): GrowthPlan {
+): InTurns<GrowthPlan> {
   const plan: GrowthPlan = { write: [], refused: [] };
-  for (const { pvc, size } of pvcsOfPlaces(rules, pvcs)) {
+  const own = yield* pvcsOfPlaces(rules, pvcs);
+  for (const [n, { pvc, size }] of own.entries()) {
+    if (n % STEP === 0) yield;
     if (!isExpandable(pvc) || !isSmaller(sizeOf(pvc), size)) continue;
     const why = obstacle(pvc, classOf);
     const { name = '' } = pvc.metadata;
@@ -43,11 +51,12 @@ interface PvcOfPlace {
 }
 
 /** Claims of the set's places whose templates request a size, in the order of the templates. Takes time per claim, whatever `replicas` says. */
-function pvcsOfPlaces(rules: Rules, pvcs: readonly Readonly<Pvc>[]): PvcOfPlace[] {
+function* pvcsOfPlaces(rules: Rules, pvcs: readonly Readonly<Pvc>[]): InTurns<PvcOfPlace[]> {
   const templates = new Map(rules.claimTemplates.map((template, at) => [template.metadata.name ?? '', { at, size: sizeOf(template) }]));
   const suffix = `-${rules.name}`;
   const own: PvcOfPlace[] = [];
-  for (const pvc of pvcs) {
+  for (const [n, pvc] of pvcs.entries()) {
+    if (n % STEP === 0) yield;
     const identity = identityOf(pvc.metadata.name ?? '');
     if (identity?.parent.endsWith(suffix) !== true || rules.places.placeOf(identity.ordinal) === undefined) continue;
     const template = templates.get(identity.parent.slice(0, -suffix.length));
@@ -62,7 +71,7 @@ function isExpandable({ metadata, status }: Readonly<Pvc>): boolean {
 }
 
 /** undefined: the claim can be expanded. */
-function obstacle(pvc: Readonly<Pvc>, classOf: Parameters<typeof planGrowth>[2]): string | undefined {
+function obstacle(pvc: Readonly<Pvc>, classOf: Parameters<typeof growthInTurns>[2]): string | undefined {
   const name = pvc.metadata.annotations?.[CLASS_ANNOTATION] ?? pvc.spec?.storageClassName;
   if (name === '') return 'it has no storage class, so nothing can expand it';
   const found = classOf(name);

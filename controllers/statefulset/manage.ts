@@ -1,7 +1,8 @@
+import type { InTurns } from '../../base/waiting.ts';
 import { type Action, type Waits, waitsFor, type Work } from './actions.ts';
 import type { SetFacts } from './observe.ts';
 import { condemnedOwners, creation, repairs, storage } from './slot-actions.ts';
-import { firstUnhealthy, isUnavailable, type Slot, type Slots } from './places.ts';
+import { firstUnhealthy, isUnavailable, podsInStep, type Slot, type Slots } from './places.ts';
 import { planUpdate } from './update.ts';
 
 /**
@@ -26,10 +27,12 @@ import { planUpdate } from './update.ts';
  *
  * Then the update: scaling always comes first.
  */
-export function planOrdered(facts: SetFacts, slots: Slots): Work {
+export function* planOrdered(facts: SetFacts, slots: Slots): InTurns<Work> {
   const groups: Action[][] = [];
   const stop = (waits: Waits): Work => ({ groups, waits });
-  for (const slot of slots.wanted) {
+  const step = podsInStep(facts.rules);
+  for (const [n, slot] of slots.wanted.entries()) {
+    if (n % step === 0) yield;
     const { pod, health } = slot;
     if (pod === undefined) {
       const action = creation(facts, slot);
@@ -48,7 +51,7 @@ export function planOrdered(facts: SetFacts, slots: Slots): Work {
     }
     groups.push(repairs(facts, slot));
   }
-  groups.push(slots.condemned.flatMap((slot) => condemnedOwners(facts, slot)));
+  groups.push(yield* condemnedOwners(facts, slots));
   const [top] = slots.condemned;
   if (top?.pod !== undefined) {
     const waits = waitsFor(top, 'scaling-down');
@@ -58,6 +61,7 @@ export function planOrdered(facts: SetFacts, slots: Slots): Work {
     if (ready || top.health.ended || firstUnhealthy(slots) === top) groups.push([{ do: 'delete', pod: top.pod, reason: 'scaled-down' }]);
     return stop(waits);
   }
+  yield;
   const update = planUpdate(facts, slots, new Set());
   return { groups: [...groups, update.actions], waits: update.waits };
 }
@@ -87,10 +91,12 @@ function blocksUpdate({ rules, history, currentRevision }: SetFacts, { revision,
  *
  * Then, in the same reconcile, the update.
  */
-export function planParallel(facts: SetFacts, slots: Slots): Work {
+export function* planParallel(facts: SetFacts, slots: Slots): InTurns<Work> {
   const places: Action[] = [];
   let waits: Waits | undefined;
-  for (const slot of slots.wanted) {
+  const step = podsInStep(facts.rules);
+  for (const [n, slot] of slots.wanted.entries()) {
+    if (n % step === 0) yield;
     const { pod, health } = slot;
     if (pod === undefined) {
       const action = creation(facts, slot);
@@ -107,7 +113,7 @@ export function planParallel(facts: SetFacts, slots: Slots): Work {
     // A terminating pod keeps its claims, so their owners are corrected. What cannot succeed is not reported for it.
     places.push(...(health.terminating ? wrong.filter((action) => !cannotSucceed(facts, action)) : wrong));
   }
-  const owners = slots.condemned.flatMap((slot) => condemnedOwners(facts, slot));
+  const owners = yield* condemnedOwners(facts, slots);
   const leaving = facts.rules.optIns.problems.length > 0 ? [] : slots.condemned;
   const removals = leaving.flatMap(({ pod, health }): Action[] =>
     pod === undefined || health.terminating ? [] : [{ do: 'delete', pod, reason: 'scaled-down' }],
@@ -115,7 +121,9 @@ export function planParallel(facts: SetFacts, slots: Slots): Work {
   const [top] = slots.condemned;
   if (top !== undefined) waits ??= waitsFor(top, 'scaling-down');
   const gone = new Set(places.flatMap((action) => (action.do === 'delete' ? [action.pod] : [])));
+  yield;
   const update = planUpdate(facts, slots, gone);
+  yield;
   // What cannot succeed comes last, because a failed group ends the work.
   const isDoomed = (action: Action): boolean => cannotSucceed(facts, action);
   const replaced = new Set(update.actions.flatMap((action) => (action.do === 'delete' ? [action.pod.metadata.uid] : [])));

@@ -1,5 +1,6 @@
 import { identityOf, LARGEST_ORDINAL } from '../../kube/api/ordinals.ts';
 import type { Millis } from '../../base/clock.ts';
+import { atOnce, type InTurns } from '../../base/waiting.ts';
 import { availableIn, isReady } from '../common/pods.ts';
 import { HASH_LABEL } from '../common/history/contract.ts';
 import { claimFields } from '../common/set-size.ts';
@@ -111,15 +112,26 @@ const MAX_NEW_CLAIMS = 2_000;
 
 const absent: Health = { terminating: false, ended: false, pending: false, runningReady: false, available: false, availableAt: undefined };
 
+/** Pods, each claim of theirs counted as one more, that are looked at in one step: some 1 ms. */
+const STEP = 500;
+
+/** Every so many pods of the set are a step. */
+export function podsInStep({ claimTemplates }: Rules): number {
+  return Math.ceil(STEP / (1 + claimTemplates.length));
+}
+
+export const slotsOf = (facts: SetFacts): Slots => atOnce(slotsInTurns(facts));
+
 /**
  * Assigns the set's pods to its places. Pods without an ordinal in their name are ignored. Takes time per pod, and per empty place that is listed:
  * {@link MAX_LISTED} at most, whatever `replicas` says.
  */
-export function slotsOf({ rules, adoption, now }: SetFacts): Slots {
+export function* slotsInTurns({ rules, adoption, now }: SetFacts): InTurns<Slots> {
   const { places } = rules;
   const filled: Slot[] = [];
   const condemned: Slot[] = [];
-  for (const pod of [...adoption.pods.keep, ...adoption.pods.adopt]) {
+  for (const [n, pod] of [...adoption.pods.keep, ...adoption.pods.adopt].entries()) {
+    if (n % STEP === 0) yield;
     const { name = '', labels } = pod.metadata;
     const ordinal = identityOf(name)?.ordinal;
     if (ordinal === undefined) continue;
@@ -134,7 +146,9 @@ export function slotsOf({ rules, adoption, now }: SetFacts): Slots {
     };
     (at === undefined ? condemned : filled).push(slot);
   }
+  yield;
   filled.sort((a, b) => a.at - b.at);
+  yield;
   const { claimTemplates, matchLabels } = rules;
   const pvcsOfOne = claimTemplates.length + Math.floor(claimFields(claimTemplates, matchLabels) / 16);
   const listed = Math.max(1, Math.min(MAX_LISTED, Math.floor(MAX_NEW_CLAIMS / Math.max(1, pvcsOfOne))));

@@ -1,3 +1,4 @@
+import { atOnce, type InTurns } from '../../base/waiting.ts';
 import type { Pod } from '../common/types.ts';
 import { planClaim } from '../../kube/controller/claim.ts';
 import { matchesLabels } from '../../kube/api/selector.ts';
@@ -10,10 +11,10 @@ import { type Revision, statefulSetHistory } from '../common/history/contract.ts
 import { currentRevision, planHistory, planTruncation } from '../common/history/plan.ts';
 import type { Action, Waits, Work } from './actions.ts';
 import type { Observed, SetFacts } from './observe.ts';
-import { planGrowth } from './growth.ts';
+import { growthInTurns } from './growth.ts';
 import { planOrdered, planParallel } from './manage.ts';
 import { isOld, planRecreate, recreateReport, type Unavailability, unavailabilityOf } from './update.ts';
-import { type Slots, slotsOf } from './places.ts';
+import { type Slots, slotsInTurns } from './places.ts';
 import { refusal } from './rules.ts';
 import { type Counts, countsOf } from './status.ts';
 
@@ -60,17 +61,24 @@ export interface Plan {
   wakeUps: readonly WakeUp[];
 }
 
+export const plan = (facts: SetFacts): Plan => atOnce(planInTurns(facts));
+
 /** What to do about pods, claims and old revisions. A terminating set gets its status and nothing else: the garbage collector deletes its pods. */
-export function plan(facts: SetFacts): Plan {
+export function* planInTurns(facts: SetFacts): InTurns<Plan> {
   const { rules, now, history, currentRevision } = facts;
-  const slots = slotsOf(facts);
+  const slots = yield* slotsInTurns(facts);
+  yield;
   const all = [...slots.wanted, ...slots.condemned];
   const counts = countsOf(facts, slots);
+  yield;
   const terminating = rules.set.metadata.deletionTimestamp !== undefined;
   const growth =
-    rules.optIns.expandClaims && !terminating ? planGrowth(rules, facts.allPvcs(), facts.storageClass) : { write: [], refused: [] };
-  const recreate = terminating ? undefined : planRecreate(facts, slots);
-  const work = terminating ? nothing : (recreate ?? workOn(facts, slots));
+    rules.optIns.expandClaims && !terminating
+      ? yield* growthInTurns(rules, facts.allPvcs(), facts.storageClass)
+      : { write: [], refused: [] };
+  const recreate = terminating ? undefined : yield* planRecreate(facts, slots);
+  const work = terminating ? nothing : (recreate ?? (yield* workOn(facts, slots)));
+  yield;
   const report = rules.update.type === 'Recreate' && !terminating ? recreateReport(facts, counts, recreate) : undefined;
   const progress = progressOf({
     has: rules.set.status?.conditions ?? [],
@@ -81,6 +89,7 @@ export function plan(facts: SetFacts): Plan {
     moved: hasMoved(facts, counts),
     blocker: () => blockerOf(work.waits),
   });
+  yield;
   const live = new Set(
     [history.current.metadata.name, currentRevision.metadata.name, ...all.map(({ revision }) => revision)].filter(
       (name) => name !== undefined,
@@ -111,7 +120,7 @@ export function plan(facts: SetFacts): Plan {
 
 const nothing: Work = { groups: [], waits: undefined };
 
-function workOn(facts: SetFacts, slots: Slots): Work {
+function workOn(facts: SetFacts, slots: Slots): InTurns<Work> {
   return facts.rules.parallel ? planParallel(facts, slots) : planOrdered(facts, slots);
 }
 

@@ -1,9 +1,10 @@
+import type { InTurns } from '../../base/waiting.ts';
 import { templateOf } from '../common/history/revision.ts';
 import type { Action } from './actions.ts';
 import type { SetFacts } from './observe.ts';
 import { RESERVED_ORDINALS } from './rules.ts';
 import { hasIdentity, hasStorage, isStale, planRetention, planStorage, repaired } from './storage.ts';
-import type { Slot } from './places.ts';
+import { podsInStep, type Slot, type Slots } from './places.ts';
 import type { PodTemplate, Pvc } from '../common/types.ts';
 
 /**
@@ -64,9 +65,14 @@ function pvcOwners(facts: SetFacts, slot: Slot, eventsFor: 'all' | 'failures'): 
   return ownersOf(facts, slot, { condemned: false, eventsFor });
 }
 
-/** The same for a pod without a place (any more): only its deletion is reported. */
-export function condemnedOwners(facts: SetFacts, slot: Slot): Action[] {
-  return ownersOf(facts, slot, { condemned: true, eventsFor: 'nothing' });
+/** The same for the pods without a place (any more): only their deletion is reported. */
+export function* condemnedOwners(facts: SetFacts, { condemned }: Slots): InTurns<Action[]> {
+  const actions: Action[] = [];
+  for (const [n, slot] of condemned.entries()) {
+    if (n % podsInStep(facts.rules) === 0) yield;
+    actions.push(...ownersOf(facts, slot, { condemned: true, eventsFor: 'nothing' }));
+  }
+  return actions;
 }
 
 type EventsFor = Extract<Action, { do: 'pvc-owners' }>['eventsFor'];

@@ -1,3 +1,4 @@
+import type { InTurns } from '../../base/waiting.ts';
 import { resolveIntOrPercent } from '../../kube/api/quantity.ts';
 import { type Action, type Waits, waitsFor, type Work } from './actions.ts';
 import type { SetFacts } from './observe.ts';
@@ -107,17 +108,17 @@ function removal({ pod }: Slot): Action {
  * The strategy Recreate: all pods of old revisions are deleted at once, those without a place too, and no pod is created before they are gone.
  * @returns undefined when there is no such pod
  */
-export function planRecreate(facts: SetFacts, { wanted, condemned }: Slots): Work | undefined {
+export function* planRecreate(facts: SetFacts, slots: Slots): InTurns<Work | undefined> {
   const { optIns, update } = facts.rules;
   if (update.type !== 'Recreate' || optIns.paused || optIns.problems.length > 0) return undefined;
-  const old = [...wanted, ...condemned].filter((slot) => isOld(facts, slot));
+  const old = [...slots.wanted, ...slots.condemned].filter((slot) => isOld(facts, slot));
   const [first] = old;
   if (first === undefined) return undefined;
   const actions = old.flatMap(({ pod, health }): Action[] =>
     pod === undefined || health.terminating ? [] : [{ do: 'delete', pod, reason: 'recreate' }],
   );
   // The claims of a pod without a place may be deleted with it: their owners must be written while the pod exists.
-  const owners = condemned.flatMap((slot) => condemnedOwners(facts, slot));
+  const owners = yield* condemnedOwners(facts, slots);
   return { groups: [owners, actions], waits: waitsFor(first, 'recreating') };
 }
 

@@ -4,6 +4,7 @@ import { earliest, reconcileSet } from '../../../../controllers/common/reconcile
 import { done } from '../../../../kube/controller/controller.ts';
 import { SetMemory } from '../../../../controllers/common/set-memory.ts';
 import { statefulSets } from '../../../../kube/api/object.ts';
+import { Turns } from '../../../../kube/controller/workers.ts';
 import { OwnWrites } from '../../../../kube/controller/own-writes.ts';
 import { FakeClock } from '../../../support/fake-clock.ts';
 
@@ -36,13 +37,17 @@ test('what is noted of a set that is deleted while it is reconciled is forgotten
     ownWrites: new OwnWrites(clock),
     events: { event() {} },
     memory,
+    turns: new Turns(clock),
     rules: () => ({ set, tooLarge: undefined }),
     unusable: () => undefined,
     warnings: () => [],
     observe: () => undefined,
     planOwnership: () => ({ adoption: { pods: nothing, revisions: nothing }, history: { steps: [] } }),
     executeOwnership: () => assert.fail(),
-    plan: () => ({ warnings: [{ about: 'claims', events: [{ type: 'Warning', reason: 'A', message: 'b' }] }], wakeUps: [] }),
+    *plan() {
+      yield;
+      return { warnings: [{ about: 'claims', events: [{ type: 'Warning', reason: 'A', message: 'b' }] }], wakeUps: [] };
+    },
     execute: async () => ({ failures: [] }),
     planStatus: () => ({ status: { replicas: 1 }, wakeUps: [] }),
     forget: (_key: string, uid: string) => memory.forget(uid),

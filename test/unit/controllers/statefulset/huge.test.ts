@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { plan, type Plan } from '../../../../controllers/statefulset/plan.ts';
+import { plan, planInTurns, type Plan } from '../../../../controllers/statefulset/plan.ts';
 import { slotsOf } from '../../../../controllers/statefulset/places.ts';
 import type { Pvc } from '../../../../controllers/common/types.ts';
 import { actionsOf, factsOf, type Situation } from './notation.ts';
@@ -35,6 +35,17 @@ test('in parallel, two billion replicas with ten claims each plan 2,000 claims a
   assert.deepEqual([actions(first), claims(first)], [200, 2_000]);
   assert.ok(lookups <= 2_000, `${lookups} lookups`);
 });
+
+for (const parallel of [true, false])
+  test(`between two steps of a plan ${parallel ? 'in parallel' : 'in order'} few claims are asked for`, () => {
+    const pods = Array.from({ length: 600 }, (_, at) => `${at}@new`).join(' ');
+    const facts = factsOf({ replicas: 500, pods, parallel, templates: templates(10), revisions: 'new', current: 'new' });
+    const asked = [0];
+    const steps = planInTurns({ ...facts, pvc: () => void asked.push((asked.pop() ?? 0) + 1) });
+    while (steps.next().done !== true) asked.push(0);
+    // 46 pods of ten claims each.
+    assert.deepEqual([Math.max(...asked), asked.reduce((sum, one) => sum + one, 0)], [460, 6_000]);
+  });
 
 test('what is not listed is counted', () => {
   const { wanted, unlisted } = slotsOf(factsOf({ replicas: 1_000, pods: '0@new 999@new' }));

@@ -3,6 +3,8 @@ import { test } from 'node:test';
 import { daemonSetHistory, type Revision } from '../../../../../controllers/common/history/contract.ts';
 import { MAX_WRITTEN, planHistory, planTruncation } from '../../../../../controllers/common/history/plan.ts';
 import { readRevisions } from '../../../../../controllers/common/reconcile.ts';
+import { Turns } from '../../../../../kube/controller/workers.ts';
+import { FakeClock } from '../../../../support/fake-clock.ts';
 import { readData, revisionData, sameData } from '../../../../../controllers/common/history/revision.ts';
 import { daemonSets } from '../../../../../kube/api/object.ts';
 import { facts, template } from './notation.ts';
@@ -59,7 +61,7 @@ test('large revisions are read some in each turn', async () => {
     if (counting) setImmediate(count);
   };
   setImmediate(count);
-  await readRevisions(all);
+  await readRevisions(all, new Turns(new FakeClock()));
   counting = false;
   assert.ok(turns >= 8, `${turns} turns for 5 MiB`);
   for (const { data } of all) assert.equal(readData(data), 0, 'read already');
