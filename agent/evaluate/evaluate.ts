@@ -27,6 +27,7 @@ import {
 import type { Finding, HostFacts, JsonObject, KubeletFacts } from '../config/contract.ts';
 import type { SignatureCheck } from '../config/signature/check.ts';
 import { minimalConfig, type LocalConfig } from './local.ts';
+import { atOnce, type InTurns } from '../../base/waiting.ts';
 
 /** The stage at which a configuration fails; it decides which of upstream's error strings the Node shows. */
 export type Stage = 'download' | 'load' | 'validate' | 'internal';
@@ -65,17 +66,6 @@ const ALWAYS_READ = 4000;
 
 export const ALLOW_ANNOTATION = 'dkc.dev/allow';
 
-/** Work in short pieces, so that the caller can yield to the event loop between them. */
-export type Pieces<T> = Generator<undefined, T, undefined>;
-
-/** Runs all pieces without a pause. */
-export function atOnce<T>(pieces: Pieces<T>): T {
-  for (;;) {
-    const { done, value } = pieces.next();
-    if (done === true) return value;
-  }
-}
-
 /**
  * Whether this payload is usable on this node, and the effective file: signature -> decode -> resolve paths -> overlay -> drop-ins -> policy -> flags
  * -> validate -> fatal conditions (preflight only) -> render. Findings have paths and rules, never values.
@@ -86,7 +76,7 @@ export function evaluate(config: EvaluatedConfig, inputs: NodeInputs): Evaluatio
 }
 
 /** The second part of {@link evaluate}, after {@link prepare}. */
-export function* evaluating({ merged, defaulted, ...read }: Readable, config: EvaluatedConfig, inputs: NodeInputs): Pieces<Evaluation> {
+export function* evaluating({ merged, defaulted, ...read }: Readable, config: EvaluatedConfig, inputs: NodeInputs): InTurns<Evaluation> {
   const policy = yield* checkingPolicy(policyQuestion(merged, inputs, config.annotations[ALLOW_ANNOTATION]));
   // A kubelet that cannot read a drop-in does not start at all: preflight rejects new configs until that is fixed, boot keeps the current config.
   const [refusing, warning] = inputs.host ? [inputs.dropIns?.problems ?? [], []] : [[], inputs.dropIns?.problems ?? []];
@@ -111,7 +101,7 @@ export function* evaluating({ merged, defaulted, ...read }: Readable, config: Ev
 export type Readable = { ok: true; merged: JsonObject; defaulted: JsonObject; warnings: readonly Finding[]; signedBy?: string };
 
 /** The first part of {@link evaluate}: everything before policy and validation. */
-export function* prepare(config: EvaluatedConfig, inputs: NodeInputs): Pieces<Readable | Extract<Evaluation, { ok: false }>> {
+export function* prepare(config: EvaluatedConfig, inputs: NodeInputs): InTurns<Readable | Extract<Evaluation, { ok: false }>> {
   const { kubelet, local } = inputs;
   // First of all: an unsigned config is not even parsed.
   const signed = inputs.signatureCheck?.({ ...config, allow: config.annotations[ALLOW_ANNOTATION] }, config.configMap);

@@ -3,13 +3,14 @@ import { pathsToProbe } from '../config/config.ts';
 import type { KubeletFacts } from '../config/contract.ts';
 import { readHost } from '../host/host.ts';
 import { loadNodeInputs } from '../evaluate/node-inputs.ts';
-import { evaluating, prepare, runningKubelet, type Pieces } from '../evaluate/evaluate.ts';
+import { evaluating, prepare, runningKubelet } from '../evaluate/evaluate.ts';
 import { sourceText, type Source } from '../checkpoint/source.ts';
 import type { AgentOptions } from '../options.ts';
 import { layout } from '../store/layout.ts';
 import type { Fetched, Verdict } from './plan.ts';
 import type { Disk } from '../../base/disk.ts';
 import type { Log } from '../../base/log.ts';
+import type { InTurns } from '../../base/waiting.ts';
 
 export interface PreflightDeps {
   options: Pick<AgentOptions, 'dynamicConfigDir' | 'localConfig' | 'effectiveConfig' | 'merge' | 'policy'>;
@@ -56,14 +57,14 @@ export function preflighter({
       configMap: `${source.namespace}/${source.name}`,
     };
     const pause = (payload.files.get(source.kubeletConfigKey)?.length ?? 0) > ONE_TURN ? setImmediate : undefined;
-    const read = await inTurns(prepare(config, inputs), pause);
+    const read = await paced(prepare(config, inputs), pause);
     if (!read.ok) return read;
     const host = await readHost(disk, read.defaulted, { args: facts.args, hidden: PRIVATE, except: dir, running: runningKubelet(inputs) });
     // The checkpoint may not be on disk yet: paths into its directory are looked up among the files of the ConfigMap.
     const siblings = pathsToProbe(read.defaulted).filter((path) => path.startsWith(`${dir}/`));
     const inside = siblings.map((path) => [path, payload.files.has(path.slice(dir.length + 1)) ? 'file' : 'missing'] as const);
     const seen = { ...host, paths: { ...host.paths, ...Object.fromEntries(inside) } };
-    const evaluation = await inTurns(evaluating(read, config, { ...inputs, host: seen }), pause);
+    const evaluation = await paced(evaluating(read, config, { ...inputs, host: seen }), pause);
     if (!evaluation.ok) return evaluation;
     for (const { field, message } of evaluation.warnings)
       log.warn('config is accepted, but', { source: sourceText(source), field, message });
@@ -71,10 +72,10 @@ export function preflighter({
   };
 }
 
-/** Yields to the event loop between the pieces of a large configuration, so that health checks and watches are not delayed. */
-async function inTurns<T>(pieces: Pieces<T>, pause: (() => Promise<unknown>) | undefined): Promise<T> {
+/** Yields to the event loop between the steps of a large configuration, so that health checks and watches are not delayed. */
+async function paced<T>(work: InTurns<T>, pause: (() => Promise<unknown>) | undefined): Promise<T> {
   for (;;) {
-    const { done, value } = pieces.next();
+    const { done, value } = work.next();
     if (done === true) return value;
     if (pause) await pause();
   }

@@ -1,4 +1,5 @@
 import { ActionError } from '../../../base/errors.ts';
+import { atOnce, type InTurns } from '../../../base/waiting.ts';
 import { compareConfigs, type Difference } from './explain.ts';
 import {
   type FieldClass,
@@ -118,15 +119,11 @@ export interface PolicyQuestion {
  * @returns one finding per refused field, with the origin of both values and a hint, never the values
  */
 export function checkPolicy(question: PolicyQuestion): Finding[] {
-  const pieces = checkingPolicy(question);
-  for (;;) {
-    const { done, value } = pieces.next();
-    if (done === true) return value;
-  }
+  return atOnce(checkingPolicy(question));
 }
 
-/** {@link checkPolicy} in short pieces. */
-export function* checkingPolicy(question: PolicyQuestion): Generator<undefined, Finding[], undefined> {
+/** {@link checkPolicy} in steps. */
+export function* checkingPolicy(question: PolicyQuestion): InTurns<Finding[]> {
   const { local, dynamic, version, policy, merge = 'replace', allowAnnotation } = question;
   if (policy === 'none') return [];
   const known = compareConfigs(applyDefaults(local, version), applyDefaults(dynamic, version));
