@@ -1,4 +1,4 @@
-import { atOnce, type InTurns } from '../../base/waiting.ts';
+import type { InTurns } from '../../base/waiting.ts';
 import { identityOf } from '../../kube/api/ordinals.ts';
 import { compareQuantities, quantity } from '../../kube/api/quantity.ts';
 import type { Rules } from './rules.ts';
@@ -16,15 +16,13 @@ export interface GrowthPlan {
 /** Claims of a namespace that are looked at in one step. */
 const STEP = 1_000;
 
-export const planGrowth = (...of: Parameters<typeof growthInTurns>): GrowthPlan => atOnce(growthInTurns(...of));
-
 /**
  * Expands claims that are smaller than their template requests now. The templates of a set are immutable, but a set can be created again around its pods, with
  * larger ones. Sizes are never lowered. The caller checks that the set opted in.
  * @param pvcs - all claims of the set's namespace, in any order: those that belong to no place of the set are ignored
  * @param classOf - undefined returns the class of claims that name none
  */
-export function* growthInTurns(
+export function* planGrowth(
   rules: Rules,
   pvcs: readonly Readonly<Pvc>[],
   classOf: (name: string | undefined) => Readonly<StorageClass> | undefined,
@@ -71,7 +69,7 @@ function isExpandable({ metadata, status }: Readonly<Pvc>): boolean {
 }
 
 /** undefined: the claim can be expanded. */
-function obstacle(pvc: Readonly<Pvc>, classOf: Parameters<typeof growthInTurns>[2]): string | undefined {
+function obstacle(pvc: Readonly<Pvc>, classOf: Parameters<typeof planGrowth>[2]): string | undefined {
   const name = pvc.metadata.annotations?.[CLASS_ANNOTATION] ?? pvc.spec?.storageClassName;
   if (name === '') return 'it has no storage class, so nothing can expand it';
   const found = classOf(name);

@@ -11,7 +11,7 @@ import { type Revision, statefulSetHistory } from '../common/history/contract.ts
 import { currentRevision, planHistory, planTruncation } from '../common/history/plan.ts';
 import type { Action, Waits, Work } from './actions.ts';
 import type { Observed, SetFacts } from './observe.ts';
-import { growthInTurns } from './growth.ts';
+import { planGrowth } from './growth.ts';
 import { planOrdered, planParallel } from './manage.ts';
 import { isOld, planRecreate, recreateReport, type Unavailability, unavailabilityOf } from './update.ts';
 import { type Slots, slotsInTurns } from './places.ts';
@@ -73,9 +73,7 @@ export function* planInTurns(facts: SetFacts): InTurns<Plan> {
   yield;
   const terminating = rules.set.metadata.deletionTimestamp !== undefined;
   const growth =
-    rules.optIns.expandClaims && !terminating
-      ? yield* growthInTurns(rules, facts.allPvcs(), facts.storageClass)
-      : { write: [], refused: [] };
+    rules.optIns.expandClaims && !terminating ? yield* planGrowth(rules, facts.allPvcs(), facts.storageClass) : { write: [], refused: [] };
   const recreate = terminating ? undefined : yield* planRecreate(facts, slots);
   const work = terminating ? nothing : (recreate ?? (yield* workOn(facts, slots)));
   yield;

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { atOnce } from '../../../../base/waiting.ts';
 import { planGrowth } from '../../../../controllers/statefulset/growth.ts';
 import { rulesOf } from '../../../../controllers/statefulset/rules.ts';
 import type { Pvc, StorageClass } from '../../../../controllers/common/types.ts';
@@ -47,7 +48,7 @@ const cases: { why: string; has: Pvc; wants: string; becomes?: string }[] = [
 for (const { why, has, wants, becomes = '' } of cases)
   test(`a claim that is ${why}`, () => {
     const before = structuredClone(has);
-    const plan = planGrowth(rulesOf(statefulSet({ claims: [claimTemplate('data', wants)] })), [has], classOf);
+    const plan = atOnce(planGrowth(rulesOf(statefulSet({ claims: [claimTemplate('data', wants)] })), [has], classOf));
     const [refused, storage] = becomes.startsWith('refused: ') ? [becomes.replace('refused: ', ''), ''] : ['', becomes];
     const resources = { requests: { storage }, limits: { storage: '9Ti' } };
     assert.deepEqual(plan, {
@@ -59,7 +60,7 @@ for (const { why, has, wants, becomes = '' } of cases)
 
 test('a claim of the default class, where there is none', () => {
   const rules = rulesOf(statefulSet({ claims: [claimTemplate('data', '2Gi')] }));
-  assert.deepEqual(planGrowth(rules, [sized('1Gi')], () => undefined).refused, [
+  assert.deepEqual(atOnce(planGrowth(rules, [sized('1Gi')], () => undefined)).refused, [
     { pvc: 'data-web-0', why: 'it is smaller than the 2Gi of its template, and there is no default storage class' },
   ]);
 });
@@ -68,6 +69,6 @@ test('all claims of the places that are asked for are looked at, and what is mis
   const rules = rulesOf(statefulSet({ claims: [claimTemplate('data', '2Gi'), claimTemplate('log', '1Gi'), claimTemplate('tmp', '3Gi')] }));
   const names = ['tmp-web-2', 'data-web-2', 'data-web-0', 'data-web-3', 'log-web-0', 'data-webb-0', 'data-web-01', 'web-0', 'other'];
   const claims = names.map((name) => claim(name));
-  const grown = planGrowth(rules, claims, classOf).write.map(({ metadata }) => metadata.name);
+  const grown = atOnce(planGrowth(rules, claims, classOf)).write.map(({ metadata }) => metadata.name);
   assert.deepEqual(grown, ['data-web-0', 'data-web-2', 'tmp-web-2']);
 });
