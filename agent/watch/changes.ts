@@ -153,14 +153,14 @@ export function signatureWatch({
 const UNWRITTEN_MS = 30_000;
 
 /** What is remembered of the local config from one check to the next. */
-export interface LocalSeen {
+interface LocalSeen {
   /** Hash of the file; undefined where it was missing or could not be read. */
   hash: string | undefined;
   /** Hash of the last usable local config. A file that is created, or created again with other content, counts as a change. */
   usable: string | undefined;
 }
 
-export interface LocalFacts {
+interface LocalFacts {
   hash: string | undefined;
   local: LocalConfig;
   active: Pick<ActiveConfig, 'used' | 'effectiveSha256'>;
@@ -168,18 +168,19 @@ export interface LocalFacts {
   merge: AgentOptions['merge'];
 }
 
-/** `isNews`: whether to report what is wrong with the local config, or that it is usable again. `afterMs`: wait this long before leaving. */
-export type LocalPlan = { seen: LocalSeen; isNews: boolean; next: 'nothing' | 'evaluate' | { leave: string; afterMs: Millis } };
+/** `isChanged`: whether to report what is wrong with the local config, or that it is usable again. `afterMs`: wait this long before leaving. */
+type LocalPlan = { seen: LocalSeen; isChanged: boolean; next: 'nothing' | 'evaluate' | { leave: string; afterMs: Millis } };
 
 /**
  * What a check of the local config requires: the agent restarts where the effective file depends on it; otherwise rejected configs are evaluated
  * again. A missing or broken local config changes nothing: the effective file of the kubelet is better. Pure.
  * @param before - undefined at the first check, which sees the file that boot read: no change
  */
-export function planLocalChange(before: LocalSeen | undefined, { hash, local, active, bootError, merge }: LocalFacts): LocalPlan {
-  const isNews = hash === undefined ? before !== undefined : hash !== before?.hash;
-  if (hash === undefined || !isNews || local.at !== 'present') return { seen: { hash, usable: before?.usable }, isNews, next: 'nothing' };
-  const plan = { seen: { hash, usable: hash }, isNews };
+function planLocalChange(before: LocalSeen | undefined, { hash, local, active, bootError, merge }: LocalFacts): LocalPlan {
+  const isChanged = hash === undefined ? before !== undefined : hash !== before?.hash;
+  if (hash === undefined || !isChanged || local.at !== 'present')
+    return { seen: { hash, usable: before?.usable }, isChanged, next: 'nothing' };
+  const plan = { seen: { hash, usable: hash }, isChanged };
   const { used, effectiveSha256 } = active;
   if (used === 'local' && sha256(effectiveOfLocal(local)) !== effectiveSha256) {
     // Most likely the disk is not writable: the next start would find the same and exit at once.
@@ -224,10 +225,10 @@ export function localConfigWatch(
     const local: LocalConfig = bytes ? parseLocal(bytes, dirname(path), kubelet.version) : { at: 'missing' };
     const { active, bootError } = configState;
     const facts = { hash: bytes && sha256(bytes), local, active, bootError, merge: options.merge };
-    const { seen, isNews, next } = planLocalChange(before, facts);
+    const { seen, isChanged, next } = planLocalChange(before, facts);
     before = seen;
-    if (isNews) onProblem(localProblem(path, local, active.effectiveSha256 !== ''));
-    if (isNews && local.at === 'broken') log.warn('local config changed and cannot be used; the effective file stays', { path });
+    if (isChanged) onProblem(localProblem(path, local, active.effectiveSha256 !== ''));
+    if (isChanged && local.at === 'broken') log.warn('local config changed and cannot be used; the effective file stays', { path });
     if (next === 'evaluate') onOther();
     if (typeof next === 'string') return;
     if (next.afterMs > 0) await clock.sleep(next.afterMs, shutdown.signal).catch(() => {});

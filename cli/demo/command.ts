@@ -13,7 +13,7 @@ import type { Millis } from '../../base/clock.ts';
 const PATIENCE: Millis = 120_000;
 
 /** Plays the main workflow of dkc on one node, step by step. @throws as soon as a step does not happen as described */
-export async function runStory(context: Context, stage: Stage, narrator: Narrator): Promise<void> {
+async function runStory(context: Context, stage: Stage, narrator: Narrator): Promise<void> {
   const { client, fleet, supervisor, server } = stage;
   const { signal } = context;
   const kubelet = (what: string, maxPods: number) => stage.kubelet.until(what, (seen) => seen.maxPods === maxPods, PATIENCE, signal);

@@ -184,7 +184,7 @@ export const node: KubeObject = {
   metadata: { name: NODE },
   // As a kubelet would report it, for users of kubectl.
   status: {
-    capacity: capacity,
+    capacity,
     allocatable: capacity,
     conditions: [{ type: 'Ready', status: 'True', reason: 'KubeletReady' }],
     nodeInfo: { kubeletVersion: KUBELET_VERSION },

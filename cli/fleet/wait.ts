@@ -98,7 +98,7 @@ export type Goal = (typeof goals)[number];
 
 /** Where a wait for one node stands. */
 export type Settling =
-  /** `reason`: what has a remedy or a time of its own in messages. */
+  /** `reason`: set where a message adds a remedy, or the end of the trial. */
   | { at: 'waiting'; why: string; reason?: 'no-agent' | 'on-trial'; trialEndsAtMs?: Millis }
   /** `state` is the final state. */
   | { at: 'settled'; state: Goal | 'local' }

@@ -26,7 +26,7 @@ export interface Moment {
 
 /**
  * Turns occurrences into few events, as client-go does, so that a loop that fails all day does not fill etcd: a repeated occurrence raises the count of its
- * event; from the tenth message of similar occurrences (same object, type and reason) within ten minutes on, one event stands for all; and 25 events of each
+ * event; from the tenth message of similar occurrences (same object, type and reason) within ten minutes on, one event represents all; and 25 events of each
  * type about one object are sent, then one in five minutes: Normal events do not use the budget of warnings, as in client-go of 1.36. Pure but for its
  * memory, which is bounded.
  */

@@ -1,4 +1,4 @@
-import { credentialsOf } from '../inspect/credentials.ts';
+import { credentialsOf } from './credentials.ts';
 import { seen, type Seen, the, Unseen } from '../check.ts';
 import type { ControllerFacts } from '../cluster/controllers.ts';
 import type { DefinitionFacts } from '../cluster/definitions.ts';
@@ -15,7 +15,7 @@ import { LEASE, WORKLOAD, setsWorkload } from '../../../deploy/deployments.ts';
 import { SYSTEM_NAMESPACE } from '../../../deploy/rights.ts';
 import { type KubeObject, leases, namespaces, pods, type Resource } from '../../../kube/api/object.ts';
 import { isJsonObject } from '../../../kube/api/json.ts';
-import { type HostReads, realHost } from '../inspect/node-inspector.ts';
+import { type HostReads, realHost } from './node-inspector.ts';
 import type { ServerFacts } from '../../../controllers/fleet/server-facts.ts';
 import type { FleetNode } from '../../../controllers/fleet/fleet-node.ts';
 import { manifests } from '../../../deploy/manifests.ts';

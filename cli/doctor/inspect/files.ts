@@ -1,7 +1,7 @@
 import { dirname } from 'node:path';
 import { type Known, seen, the, Unseen } from '../check.ts';
 import type { DiskFacts, PermissionFacts, SettingsFacts, StoreFacts, Trusted } from '../node/files.ts';
-import type { NodeInspector } from '../inspect/node-inspector.ts';
+import type { NodeInspector } from './node-inspector.ts';
 import { readPolicy } from '../../../agent/evaluate/node-inputs.ts';
 import { readOnlyPaths } from '../../../agent/host/facts.ts';
 import { argsOfFile } from '../../../agent/host/kubelet.ts';

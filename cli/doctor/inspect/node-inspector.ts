@@ -1,6 +1,6 @@
 import { lstat, readlink, statfs } from 'node:fs/promises';
-import { type Hello, helloOf } from '../inspect/server.ts';
-import { type Properties, unitProperties } from '../inspect/units.ts';
+import { type Hello, helloOf } from './server.ts';
+import { type Properties, unitProperties } from './units.ts';
 import { seen, type Seen, the, Unseen } from '../check.ts';
 import type { AgentOptions } from '../../../agent/options.ts';
 import { readForKubelet } from '../../../agent/drift/observe.ts';

@@ -1,9 +1,9 @@
-import { inspectKubeconfig, textOf } from '../inspect/credentials.ts';
-import { outputOf } from '../inspect/units.ts';
+import { inspectKubeconfig, textOf } from './credentials.ts';
+import { outputOf } from './units.ts';
 import { type Known, seen, the, Unseen } from '../check.ts';
 import type { CredentialFacts } from '../node/credentials.ts';
 import type { ServerFacts } from '../node/server.ts';
-import type { NodeInspector } from '../inspect/node-inspector.ts';
+import type { NodeInspector } from './node-inspector.ts';
 import { missingRights, type Right, rightsIn } from '../../process/check-rights.ts';
 import { nodeConfigs } from '../../../agent/status/node-config.ts';
 import type { AgentOptions } from '../../../agent/options.ts';

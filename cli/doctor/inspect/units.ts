@@ -2,7 +2,7 @@ import { basename } from 'node:path';
 import { seen, the, Unseen } from '../check.ts';
 import { DROP_IN, type DropInFacts } from '../node/drop-ins.ts';
 import { syncPath, type UnitFacts } from '../node/units.ts';
-import type { NodeInspector } from '../inspect/node-inspector.ts';
+import type { NodeInspector } from './node-inspector.ts';
 import { environmentFilesOf, flagInArgs, propertiesOf } from '../../../agent/host/unit.ts';
 import { ActionError } from '../../../base/errors.ts';
 import type { Ran } from '../../../base/exec.ts';

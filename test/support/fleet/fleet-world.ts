@@ -42,7 +42,7 @@ export class FleetWorld implements AsyncDisposable {
   /** How late the next event of a watch of the controller comes, and those behind it with it. */
   lag: () => Millis = () => 0;
 
-  /** Rollouts that the controller was told to look at, now or later. */
+  /** Rollouts that are enqueued, now or later. */
   readonly enqueued: string[] = [];
 
   readonly #budget: Count | undefined;

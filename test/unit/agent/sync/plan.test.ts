@@ -16,7 +16,7 @@ const NO_SOURCE = 'failed to sync: invalid NodeConfigSource, exactly one subfiel
 const SYNC_INTERNAL = 'failed to sync: internal failure, see Kubelet log for details';
 
 /**
- * `web@4=A` is a source and its content, `local` none, `?` a record that is missing, `!` one that is damaged. What the API wants may be a word of its own, with notes: `unsaved`,
+ * `web@4=A` is a source and its content, `local` none, `?` a record that is missing, `!` one that is damaged. What the API wants may be a separate word, with notes: `unsaved`,
  * `retry=1`; `clashes`: its checkpoint has another content. Boot tried the assigned one unless `tried`; `condemned` is content, who and its retry annotation.
  */
 // prettier-ignore

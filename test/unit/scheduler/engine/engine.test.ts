@@ -109,7 +109,7 @@ for (const { why, of, by, says } of left)
 const classesOn = (cluster: Cluster): Classes =>
   new Classes({ cluster, rejections: new RejectionTable(), compat: defaultSchedulerConfig.compat, defaultSelectorOf: () => undefined });
 
-test('an image makes a class of its own only while a node has it', () => {
+test('an image makes a separate class only while a node has it', () => {
   const { cluster } = engineOn(20);
   const classes = classesOn(cluster);
   const of = (tag: string) => classes.resources(classes.classify(podInfoOf(pod(tag).image(`ci:${tag}`).build()), profile, undefined));

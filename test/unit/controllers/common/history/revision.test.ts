@@ -160,5 +160,5 @@ const ofWords = [
   { why: 'of what a server from 1.34 on gives', data: revisionData(served(inTheField) as Record<string, unknown>), hash: '776999688b' },
 ];
 for (const { why, data, collisionCount, hash } of ofWords) {
-  test(`hash of the words ${why} is the field's`, () => assert.equal(safeHash(data, collisionCount), hash));
+  test(`hash of the words ${why} is upstream's`, () => assert.equal(safeHash(data, collisionCount), hash));
 }
