@@ -1,6 +1,7 @@
 import { describeError } from '../base/errors.ts';
+import { Trigger } from '../base/waiting.ts';
 import type { Runnable, Runtime } from '../kube/process/contract.ts';
-import { AssumedPods, BackgroundTasks, Loop, LoopTrigger } from './core/loop.ts';
+import { AssumedPods, BackgroundTasks, Loop } from './core/loop.ts';
 import { Binder, BindingCycle } from './core/binding-cycle.ts';
 import { EventHandlers } from './core/event-handlers.ts';
 import { FailureHandler } from './core/failure-handler.ts';
@@ -23,7 +24,7 @@ export function cycleRunnable(runtime: Runtime, state: SchedulerState, hooks: Sc
   const metrics = schedulerMetrics(meters, state);
   const extenders =
     config.extenders.length === 0 ? undefined : new Extenders(config.extenders, { clock, log, scoreRange: config.compat.scoreRange });
-  const trigger = new LoopTrigger();
+  const trigger = new Trigger();
   const notify = (): void => {
     hooks.onChange();
     trigger.notify();

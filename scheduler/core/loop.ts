@@ -1,5 +1,6 @@
 import { setImmediate as breathe } from 'node:timers/promises';
 import type { Clock, Millis } from '../../base/clock.ts';
+import type { Trigger } from '../../base/waiting.ts';
 import type { Runtime } from '../../kube/process/contract.ts';
 import type { Placed } from '../cache/cluster.ts';
 import type { Binder, BindingCycle } from './binding-cycle.ts';
@@ -9,30 +10,6 @@ import type { SchedulerState } from './state.ts';
 import type { StatusWriter } from './status-writer.ts';
 import { describeError } from '../../base/errors.ts';
 import type { Log } from '../../base/log.ts';
-
-/** Wakes the scheduling loop. */
-export class LoopTrigger {
-  #notified = Promise.withResolvers<void>();
-  #isNotified = false;
-
-  /** There may be something to do. */
-  readonly notify = (): void => {
-    if (this.#isNotified) return;
-    this.#isNotified = true;
-    this.#notified.resolve();
-  };
-
-  /** Resolves when notified since the last call, or after `ms`. */
-  async wait(clock: Clock, ms: Millis | undefined): Promise<void> {
-    if (!this.#isNotified) {
-      const stop = ms === undefined ? undefined : clock.after(ms, this.notify);
-      await this.#notified.promise;
-      stop?.();
-    }
-    this.#isNotified = false;
-    this.#notified = Promise.withResolvers<void>();
-  }
-}
 
 /** Work that runs concurrently with the loop: binding cycles and preemption. */
 export class BackgroundTasks {
@@ -78,7 +55,8 @@ interface LoopOptions {
   hasExtenders: boolean;
   /** Whether the caches show a state that the server had: no pod is scheduled in the middle of a relist. */
   caches: Pick<Runtime['informers'], 'settled' | 'whenSettled'>;
-  trigger: LoopTrigger;
+  /** There may be something to do. */
+  trigger: Pick<Trigger, 'wait' | 'waitOr'>;
   clock: Clock;
 }
 
@@ -97,8 +75,6 @@ export class Loop {
 
   async run(signal: AbortSignal): Promise<void> {
     const { tasks, statuses, caches, trigger, clock, state } = this.#options;
-    const abort = (): void => trigger.notify();
-    signal.addEventListener('abort', abort, { once: true });
     try {
       while (!signal.aborted) {
         if (!caches.settled) {
@@ -112,12 +88,12 @@ export class Loop {
           if (!caches.settled) continue;
           // The slice may have added deadlines, and the backoff of other pods may have ended during it.
           const next = this.#tick(signal);
-          if (!this.#maySchedule())
-            await trigger.wait(clock, next === undefined ? undefined : Math.min(MAX_SLEEP, Math.max(0, next - state.now())));
+          if (this.#maySchedule()) continue;
+          if (next === undefined) await trigger.wait(signal);
+          else await trigger.waitOr(Math.min(MAX_SLEEP, Math.max(0, next - state.now())), clock, signal);
         }
       }
     } finally {
-      signal.removeEventListener('abort', abort);
       await tasks.idle();
       await statuses.idle();
     }
