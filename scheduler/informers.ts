@@ -1,9 +1,14 @@
 import {
   controllerRevisions,
+  csiDrivers,
+  csiNodes,
+  csiStorageCapacities,
   daemonSets,
   deviceClasses,
   namespaces,
   nodes,
+  persistentVolumeClaims,
+  persistentVolumes,
   podDisruptionBudgets,
   podDisruptionBudgetsBeta,
   pods,
@@ -12,14 +17,22 @@ import {
   type Resource,
   services,
   statefulSets,
+  storageClasses,
+  volumeAttachments,
 } from '../kube/api/object.ts';
 import type { Informer } from '../kube/cache/contract.ts';
+import type { Fields } from '../kube/cache/fields.ts';
+import type { Informers } from '../kube/cache/informers.ts';
 import { controllerOf } from '../kube/controller/owners.ts';
 import type { Runtime } from '../kube/process/contract.ts';
 import type { SchedulerConfig } from './config/config.ts';
 import type {
   Budget,
+  Claim,
   ControllerRevision,
+  CsiCapacity,
+  CsiDriver,
+  CsiNode,
   DaemonSet,
   DeviceClass,
   Namespace,
@@ -28,8 +41,11 @@ import type {
   ReplicaSet,
   Service,
   StatefulSet,
+  StorageClass,
+  Volume,
+  VolumeAttachment,
 } from './types.ts';
-import { type ServedKinds as ServedStorage, type StorageCaches, storageCachesOf } from './volumes/view.ts';
+import { classNameOf } from './volumes/claims.ts';
 import { isJsonObject } from '../kube/api/json.ts';
 import type { Client } from '../kube/client/client.ts';
 import { isNotFound } from '../kube/client/errors.ts';
@@ -40,7 +56,16 @@ export interface ServedKinds {
   budgets: Resource | undefined;
   /** Undefined: no extended resource is provided by a DeviceClass. */
   deviceClasses: Resource | undefined;
-  storage: ServedStorage;
+  storage: ServedStorageKinds;
+}
+
+/** The same for kinds that matter only to pods with volumes. */
+export interface ServedStorageKinds {
+  csiNodes: Resource | undefined;
+  csiDrivers: Resource | undefined;
+  /** Since 1.21 as v1beta1, since 1.24 as v1. */
+  csiStorageCapacities: Resource | undefined;
+  volumeAttachments: Resource | undefined;
 }
 
 export interface Caches {
@@ -59,11 +84,28 @@ export interface Caches {
   storage: StorageCaches;
 }
 
+/** Informers of the storage kinds; undefined for kinds that the server does not have. */
+export interface StorageCaches {
+  claims: Informer<Claim>;
+  volumes: Informer<Volume>;
+  classes: Informer<StorageClass>;
+  csiNodes: Informer<CsiNode> | undefined;
+  csiDrivers: Informer<CsiDriver> | undefined;
+  capacities: Informer<CsiCapacity> | undefined;
+  attachments: Informer<VolumeAttachment> | undefined;
+}
+
 /** Revisions by the uid of their set. */
 export const BY_OWNER = 'owner';
 
 /** Device classes by the extended resource that they provide. */
 export const BY_RESOURCE = 'extended-resource';
+
+/** Volumes and capacities by their storage class. */
+export const BY_CLASS = 'storage-class';
+
+/** Attachments by their node. */
+export const BY_NODE = 'node';
 
 /** Fields that decisions read. Most of them are not needed of assigned pods, but a cache keeps the same fields of all objects. */
 const podFields = [
@@ -165,6 +207,50 @@ export function schedulerCaches(
   };
 }
 
+const volumeSpec = ['accessModes', 'capacity', 'claimRef', 'csi.driver', 'csi.volumeHandle', 'nodeAffinity', 'storageClassName'];
+/** Fields that identify the disks of in-tree plugins: see `volumes/pod-volumes.ts`. */
+const inTreeSpec = [
+  'awsElasticBlockStore.volumeID',
+  'gcePersistentDisk.pdName',
+  'azureDisk.diskURI',
+  'azureDisk.kind',
+  'cinder.volumeID',
+  'portworxVolume.volumeID',
+];
+const volumeFields = [...volumeSpec, ...inTreeSpec, 'volumeAttributesClassName', 'volumeMode'].map((field) => `spec.${field}`);
+const attachmentFields: Fields = ['spec.nodeName', 'spec.source.persistentVolumeName'];
+const capacityFields: Fields = ['capacity', 'maximumVolumeSize', 'nodeTopology', 'storageClassName'];
+
+/** The informers that the volume plugins need. */
+function storageCachesOf(informers: Pick<Informers, 'of'>, served: ServedStorageKinds): StorageCaches {
+  const claimFields: Fields = ['metadata.annotations', 'spec', 'status.phase'];
+  const classFields: Fields = ['provisioner', 'volumeBindingMode', 'allowedTopologies'];
+  return {
+    claims: informers.of<Claim>(persistentVolumeClaims, { fields: claimFields }),
+    volumes: informers.of<Volume>(persistentVolumes, {
+      fields: [...volumeFields, 'metadata.annotations', 'status.phase'],
+      indexes: { [BY_CLASS]: (volume) => [classNameOf(volume)] },
+    }),
+    classes: informers.of<StorageClass>(storageClasses, { fields: classFields }),
+    csiNodes: served.csiNodes && informers.of<CsiNode>(served.csiNodes, { fields: ['spec.drivers'] }),
+    csiDrivers:
+      served.csiDrivers &&
+      informers.of<CsiDriver>(served.csiDrivers, { fields: ['spec.storageCapacity', 'spec.preventPodSchedulingIfMissing'] }),
+    capacities:
+      served.csiStorageCapacities &&
+      informers.of<CsiCapacity>(served.csiStorageCapacities, {
+        fields: capacityFields,
+        indexes: { [BY_CLASS]: ({ storageClassName }) => [storageClassName] },
+      }),
+    attachments:
+      served.volumeAttachments &&
+      informers.of<VolumeAttachment>(served.volumeAttachments, {
+        fields: attachmentFields,
+        indexes: { [BY_NODE]: ({ spec }) => [spec.nodeName] },
+      }),
+  };
+}
+
 /**
  * The version in which this server has disruption budgets: `policy/v1`, or `policy/v1beta1` before 1.21.
  * @returns undefined if the server has none: then no pod is protected
@@ -180,14 +266,39 @@ export async function servedDeviceClasses(client: Pick<Client, 'raw'>, signal: A
   return (await isServed(client, deviceClasses, signal)) ? deviceClasses : undefined;
 }
 
+const storageVersions = ['v1', 'v1beta1'];
+
+/** The storage kinds that this server has, so that no cache waits for a list that always fails. @throws as {@link servedBudgets} */
+export async function servedStorageKinds(client: Pick<Client, 'raw'>, signal?: AbortSignal): Promise<ServedStorageKinds> {
+  const served = await Promise.all(storageVersions.map((version) => resourcesOf(client, csiNodes.group, version, signal)));
+  const as = (kind: Resource): Resource | undefined => {
+    const at = served.findIndex((names) => names.has(kind.resource));
+    const version = storageVersions[at];
+    return version === undefined ? undefined : { ...kind, version };
+  };
+  return {
+    csiNodes: as(csiNodes),
+    csiDrivers: as(csiDrivers),
+    csiStorageCapacities: as(csiStorageCapacities),
+    volumeAttachments: as(volumeAttachments),
+  };
+}
+
 async function isServed(client: Pick<Client, 'raw'>, { group, version, resource }: Resource, signal: AbortSignal): Promise<boolean> {
-  let found: unknown;
-  try {
-    found = await client.raw('GET', `/apis/${group}/${version}`, { signal });
-  } catch (error) {
-    if (isNotFound(error)) return false;
+  return (await resourcesOf(client, group, version, signal)).has(resource);
+}
+
+/** Names of the resources that this server has in a version of a group; none if it has not the version. */
+async function resourcesOf(
+  client: Pick<Client, 'raw'>,
+  group: string,
+  version: string,
+  signal: AbortSignal | undefined,
+): Promise<ReadonlySet<string>> {
+  const list = await client.raw('GET', `/apis/${group}/${version}`, signal === undefined ? {} : { signal }).catch((error: unknown) => {
+    if (isNotFound(error)) return undefined;
     throw error;
-  }
-  const resources = isJsonObject(found) && Array.isArray(found['resources']) ? found['resources'] : [];
-  return resources.some((one: unknown) => isJsonObject(one) && one['name'] === resource);
+  });
+  const found: unknown[] = isJsonObject(list) && Array.isArray(list['resources']) ? list['resources'] : [];
+  return new Set(found.flatMap((one) => (isJsonObject(one) && typeof one['name'] === 'string' ? [one['name']] : [])));
 }

@@ -6,7 +6,7 @@ import type { SchedulerHooks } from './core/hooks.ts';
 import { profileEvents, type ProfileEvents } from './core/reporting.ts';
 import { SchedulerState } from './core/state.ts';
 import { cycleRunnable } from './cycle.ts';
-import { schedulerCaches, servedBudgets, servedDeviceClasses, type ServedKinds } from './informers.ts';
+import { schedulerCaches, servedBudgets, servedDeviceClasses, servedStorageKinds, type ServedKinds } from './informers.ts';
 import { placeholderHooks, SeenPlaceholders } from './placeholder/hooks.ts';
 import { placeholderMeters, Placeholders } from './placeholder/placeholders.ts';
 import type { Reservations } from './reservation/contract.ts';
@@ -15,7 +15,6 @@ import { reservationMeters, reservationViews, unseenEvent } from './reservation/
 import { reservationHooks } from './reservation/hooks.ts';
 import { createReservations } from './reservation/reservations.ts';
 import { ReservationsOnSets } from './reservation/on-sets.ts';
-import { servedStorageKinds } from './volumes/view.ts';
 
 export type { ServedKinds } from './informers.ts';
 

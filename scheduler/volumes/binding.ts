@@ -6,6 +6,7 @@ import { readSelector } from '../pod/selectors.ts';
 import type { Claim, CsiCapacity, Node, StorageClass, Volume } from '../types.ts';
 import {
   BOUND_BY_CONTROLLER,
+  claimRefTo,
   isFullyBound,
   isProvisioned,
   isReservedFor,
@@ -16,7 +17,6 @@ import {
 } from './claims.ts';
 import type { BoundClaim, DelayedClaim, StorageView, VolumeDecision, VolumeNeeds, VolumeNode } from './contract.ts';
 import { isOlder } from '../../kube/cache/change.ts';
-import { claimRefTo } from './assumptions.ts';
 
 const AFFINITY = 'node(s) had volume node affinity conflict';
 const NO_VOLUMES = "node(s) didn't find available persistent volumes to bind";

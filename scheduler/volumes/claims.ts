@@ -45,6 +45,12 @@ export function isReservedFor({ spec }: Readonly<Volume>, { metadata }: Readonly
   return (ref.uid ?? '') === '' || ref.uid === metadata.uid;
 }
 
+/** A claimRef to this claim, with its UID. */
+export function claimRefTo({ metadata }: Readonly<Claim>): NonNullable<NonNullable<Volume['spec']>['claimRef']> {
+  const { namespace = '', name = '', uid = '', resourceVersion = '' } = metadata;
+  return { apiVersion: 'v1', kind: 'PersistentVolumeClaim', namespace, name, uid, resourceVersion };
+}
+
 const nanos = (amount: string | undefined): bigint | undefined => (amount === undefined ? undefined : quantity(amount)?.nanos);
 
 /** In units of 10^-9 bytes; undefined if the claim requests no size. */

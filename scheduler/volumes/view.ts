@@ -1,80 +1,12 @@
-import {
-  csiDrivers,
-  csiNodes,
-  csiStorageCapacities,
-  persistentVolumeClaims,
-  persistentVolumes,
-  type Resource,
-  storageClasses,
-  volumeAttachments,
-} from '../../kube/api/object.ts';
-import type { Informer, Key } from '../../kube/cache/contract.ts';
-import type { Fields } from '../../kube/cache/fields.ts';
-import type { Informers } from '../../kube/cache/informers.ts';
-import type { Claim, ClusterEvent, CsiCapacity, CsiDriver, CsiNode, StorageClass, Volume, VolumeAttachment } from '../types.ts';
-import { Assumptions } from './assumptions.ts';
-import { classNameOf } from './claims.ts';
-import type { AssumingView, ClaimUser, StorageView, VolumeDecision } from './contract.ts';
+import { type Key, objectKey } from '../../kube/cache/contract.ts';
+import { BY_CLASS, BY_NODE, type StorageCaches } from '../informers.ts';
 import type { PodInfo } from '../pod/pod-info.ts';
+import type { Claim, ClusterEvent, CsiCapacity, CsiDriver, CsiNode, StorageClass, Volume, VolumeAttachment } from '../types.ts';
+import { claimRefTo, classNameOf, isFullyBound, isReservedFor, SELECTED_NODE, selectedNodeOf } from './claims.ts';
+import type { AssumingView, ClaimUser, StorageView, VolumeDecision } from './contract.ts';
 import { podVolumesOf, usesClaim } from './pod-volumes.ts';
-import { isJsonObject } from '../../kube/api/json.ts';
-import type { Client } from '../../kube/client/client.ts';
-import { isNotFound } from '../../kube/client/errors.ts';
 
-/** Informers of the storage kinds; undefined for kinds that the server does not have. */
-export interface StorageCaches {
-  claims: Informer<Claim>;
-  volumes: Informer<Volume>;
-  classes: Informer<StorageClass>;
-  csiNodes: Informer<CsiNode> | undefined;
-  csiDrivers: Informer<CsiDriver> | undefined;
-  capacities: Informer<CsiCapacity> | undefined;
-  attachments: Informer<VolumeAttachment> | undefined;
-}
-
-const BY_CLASS = 'storage-class';
-const BY_NODE = 'node';
 const kind = 'storage-changed' as const;
-const volumeSpec = ['accessModes', 'capacity', 'claimRef', 'csi.driver', 'csi.volumeHandle', 'nodeAffinity', 'storageClassName'];
-/** Fields that identify the disks of in-tree plugins: see `pod-volumes.ts`. */
-const inTreeSpec = [
-  'awsElasticBlockStore.volumeID',
-  'gcePersistentDisk.pdName',
-  'azureDisk.diskURI',
-  'azureDisk.kind',
-  'cinder.volumeID',
-  'portworxVolume.volumeID',
-];
-const volumeFields = [...volumeSpec, ...inTreeSpec, 'volumeAttributesClassName', 'volumeMode'].map((field) => `spec.${field}`);
-const attachmentFields: Fields = ['spec.nodeName', 'spec.source.persistentVolumeName'];
-const capacityFields: Fields = ['capacity', 'maximumVolumeSize', 'nodeTopology', 'storageClassName'];
-
-/** The informers that the volume plugins need. */
-export function storageCachesOf(informers: Pick<Informers, 'of'>, served: ServedKinds): StorageCaches {
-  const claimFields: Fields = ['metadata.annotations', 'spec', 'status.phase'];
-  const classFields: Fields = ['provisioner', 'volumeBindingMode', 'allowedTopologies'];
-  return {
-    claims: informers.of<Claim>(persistentVolumeClaims, { fields: claimFields }),
-    volumes: informers.of<Volume>(persistentVolumes, {
-      fields: [...volumeFields, 'metadata.annotations', 'status.phase'],
-      indexes: { [BY_CLASS]: volumeClass },
-    }),
-    classes: informers.of<StorageClass>(storageClasses, { fields: classFields }),
-    csiNodes: served.csiNodes && informers.of<CsiNode>(served.csiNodes, { fields: ['spec.drivers'] }),
-    csiDrivers:
-      served.csiDrivers &&
-      informers.of<CsiDriver>(served.csiDrivers, { fields: ['spec.storageCapacity', 'spec.preventPodSchedulingIfMissing'] }),
-    capacities:
-      served.csiStorageCapacities &&
-      informers.of<CsiCapacity>(served.csiStorageCapacities, { fields: capacityFields, indexes: { [BY_CLASS]: capacityClass } }),
-    attachments:
-      served.volumeAttachments &&
-      informers.of<VolumeAttachment>(served.volumeAttachments, {
-        fields: attachmentFields,
-        indexes: { [BY_NODE]: ({ spec }) => [spec.nodeName] },
-      }),
-  };
-}
 
 /** The caches, overridden by decisions that they do not show yet. */
 export class CachedStorage implements AssumingView {
@@ -148,12 +80,81 @@ export class CachedStorage implements AssumingView {
   }
 }
 
-function volumeClass(volume: Readonly<Volume>): string[] {
-  return [classNameOf(volume)];
+/** The assumed state of one object, and the pods it is assumed for. */
+interface Assumption<T, Value> {
+  readonly value: Value;
+  readonly holders: Set<string>;
+  /** The object with the assumption applied: made once for each cached state. */
+  made?: { readonly from: Readonly<T>; readonly as: Readonly<T> };
 }
 
-function capacityClass({ storageClassName }: Readonly<CsiCapacity>): string[] {
-  return [storageClassName];
+/** Assumed claims and volumes, which override the cached ones. An assumption that the cache shows, or that can no longer come true, is dropped when read. */
+export class Assumptions {
+  readonly #volumes = new Map<string, Assumption<Volume, Readonly<Claim>>>();
+  readonly #claims = new Map<Key, Assumption<Claim, { uid: string; node: string }>>();
+
+  get size(): number {
+    return this.#volumes.size + this.#claims.size;
+  }
+
+  add(holder: string, { reserve, provision }: VolumeDecision): void {
+    for (const { volume, claim } of reserve) {
+      const { name = '' } = volume.metadata;
+      const there = this.#volumes.get(name);
+      if (there !== undefined && there.value.metadata.uid === claim.metadata.uid) there.holders.add(holder);
+      else this.#volumes.set(name, { value: claim, holders: new Set([holder]) });
+    }
+    for (const { claim, node } of provision) {
+      const key = objectKey(claim);
+      const { uid = '' } = claim.metadata;
+      const there = this.#claims.get(key);
+      if (there !== undefined && there.value.uid === uid && there.value.node === node) there.holders.add(holder);
+      else this.#claims.set(key, { value: { uid, node }, holders: new Set([holder]) });
+    }
+  }
+
+  /** Names of volumes and keys of claims with an assumption of this holder. */
+  heldBy(holder: string): { volumes: readonly string[]; claims: readonly Key[] } {
+    const held = (assumed: ReadonlyMap<string, { holders: ReadonlySet<string> }>): string[] =>
+      [...assumed].flatMap(([key, { holders }]) => (holders.has(holder) ? [key] : []));
+    return { volumes: held(this.#volumes), claims: held(this.#claims) };
+  }
+
+  drop(holder: string): void {
+    for (const assumed of [this.#volumes, this.#claims])
+      for (const [key, { holders }] of assumed) if (holders.delete(holder) && holders.size === 0) assumed.delete(key);
+  }
+
+  volume(seen: Readonly<Volume>): Readonly<Volume> {
+    const { name = '' } = seen.metadata;
+    const assumed = this.#volumes.get(name);
+    if (assumed === undefined) return seen;
+    const ref = seen.spec?.claimRef;
+    // A claimRef in the cache takes precedence, except one for this claim without a UID, which may still be added.
+    if (ref && (ref.uid || !isReservedFor(seen, assumed.value))) {
+      this.#volumes.delete(name);
+      return seen;
+    }
+    if (assumed.made?.from === seen) return assumed.made.as;
+    const as: Volume = { ...seen, spec: { ...seen.spec, claimRef: claimRefTo(assumed.value) } };
+    assumed.made = { from: seen, as };
+    return as;
+  }
+
+  claim(seen: Readonly<Claim>): Readonly<Claim> {
+    const key = objectKey(seen);
+    const assumed = this.#claims.get(key);
+    if (assumed === undefined) return seen;
+    if (seen.metadata.uid !== assumed.value.uid || isFullyBound(seen) || selectedNodeOf(seen) !== undefined) {
+      this.#claims.delete(key);
+      return seen;
+    }
+    if (assumed.made?.from === seen) return assumed.made.as;
+    const annotations = { ...seen.metadata.annotations, [SELECTED_NODE]: assumed.value.node };
+    const as: Claim = { ...seen, metadata: { ...seen.metadata, annotations } };
+    assumed.made = { from: seen, as };
+    return as;
+  }
 }
 
 const nobody: readonly ClaimUser[] = [];
@@ -183,43 +184,6 @@ export class ClaimUsers {
       if (users?.delete(pod.uid) === true && users.size === 0) this.#byClaim.delete(key);
     }
   }
-}
-
-/** Kinds that not every server has, in the version that this server has; undefined: it has none. */
-export interface ServedKinds {
-  csiNodes: Resource | undefined;
-  csiDrivers: Resource | undefined;
-  /** Since 1.21 as v1beta1, since 1.24 as v1. */
-  csiStorageCapacities: Resource | undefined;
-  volumeAttachments: Resource | undefined;
-}
-
-const versions = ['v1', 'v1beta1'];
-
-/** The storage kinds that the server has, so that no cache waits for a list that always fails. @throws what the client throws; a missing group is no error */
-export async function servedStorageKinds(client: Pick<Client, 'raw'>, signal?: AbortSignal): Promise<ServedKinds> {
-  const served = await Promise.all(versions.map((version) => resourcesOf(client, version, signal)));
-  const as = (kind: Resource): Resource | undefined => {
-    const at = served.findIndex((names) => names.has(kind.resource));
-    const version = versions[at];
-    return version === undefined ? undefined : { ...kind, version };
-  };
-  return {
-    csiNodes: as(csiNodes),
-    csiDrivers: as(csiDrivers),
-    csiStorageCapacities: as(csiStorageCapacities),
-    volumeAttachments: as(volumeAttachments),
-  };
-}
-
-async function resourcesOf(client: Pick<Client, 'raw'>, version: string, signal: AbortSignal | undefined): Promise<ReadonlySet<string>> {
-  const path = `/apis/${csiNodes.group}/${version}`;
-  const list = await client.raw('GET', path, signal === undefined ? {} : { signal }).catch((error: unknown) => {
-    if (isNotFound(error)) return undefined;
-    throw error;
-  });
-  const found: unknown[] = isJsonObject(list) && Array.isArray(list['resources']) ? list['resources'] : [];
-  return new Set(found.flatMap((one) => (isJsonObject(one) && typeof one['name'] === 'string' ? [one['name']] : [])));
 }
 
 /** Storage objects from lists. */

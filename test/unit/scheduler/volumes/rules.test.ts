@@ -2,10 +2,10 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { ApiError } from '../../../../kube/client/errors.ts';
 import { podInfoOf } from '../../../../scheduler/pod/pod-info.ts';
-import { Assumptions } from '../../../../scheduler/volumes/assumptions.ts';
+import { Assumptions } from '../../../../scheduler/volumes/view.ts';
 import { planProvision, progressOf } from '../../../../scheduler/volumes/binding.ts';
 import { volumeRules } from '../../../../scheduler/volumes/rules.ts';
-import { servedStorageKinds } from '../../../../scheduler/volumes/view.ts';
+import { servedStorageKinds } from '../../../../scheduler/informers.ts';
 import { node, pod, type PodBuilder } from '../builders.ts';
 import { claim, type ClaimBuilder, csiCapacity, csiDriver, podWith, storageClass, viewOf, volume, type VolumeBuilder, type World } from './storage-builders.ts'; // prettier-ignore
 
