@@ -13,7 +13,7 @@ import { canRestart, type KubeletStart, type Running, startOf } from '../host/un
 export interface KubeletWatchDeps {
   options: Pick<AgentOptions, 'kubeletHealthz' | 'trialDuration' | 'unhealthyDeadline' | 'maxKubeletExits'>;
   configState: Pick<NodeConfigState, 'active' | 'picture' | 'update'>;
-  exits: ExitsFile;
+  exits: Pick<ExitsFile, 'length' | 'since'>;
   clock: Clock;
   log: Log;
   probe: HealthProbe;

@@ -91,15 +91,7 @@ export class SimulatedNode {
   #journalled = 0;
 
   constructor(over: Partial<AgentOptions> = {}) {
-    this.#options = {
-      ...agentDefaults,
-      nodeName: this.name,
-      kubeconfig: '/etc/dkc/kubeconfig',
-      kubeletVersion: '1.30',
-      policy: 'none',
-      metricsBindAddress: '',
-      ...over,
-    };
+    this.#options = { ...agentDefaults, nodeName: this.name, kubeconfig: '/etc/dkc/kubeconfig', kubeletVersion: '1.30', policy: 'none', metricsBindAddress: '', ...over }; // prettier-ignore
     this.fs.plant(LOCAL, configYaml({ maxPods: 110 }));
     this.fs.plant(BOOT_ID, 'boot-1\n');
     this.kubelet = new SimulatedKubelet({

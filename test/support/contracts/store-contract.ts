@@ -141,12 +141,7 @@ export function storeContract(homeName: string, home: (t: TestContext) => Promis
     await store.save(payload(source(), { kubelet: 'x', tmp_key: 'an admin’s', '.dkc-tmp-key': 'an admin’s too' }));
     const below = join(checkpoints, source().uid);
     const files = [[root, '.dkc-tmp-1-a'], [metaDir, '.dkc-tmp-1-c'], [checkpoints, '.dkc-tmp-1-d'], [below, '.dkc-tmp-1-e']]; // prettier-ignore
-    const dirs = [
-      [dir, '.dkc-tmp-1-b'],
-      [metaDir, 'tmp_assigned55'],
-      [checkpoints, 'tmp_x'],
-      [below, 'tmp_417'],
-    ];
+    const dirs = [[dir, '.dkc-tmp-1-b'], [metaDir, 'tmp_assigned55'], [checkpoints, 'tmp_x'], [below, 'tmp_417']]; // prettier-ignore
     for (const parts of files) await disk.replace(join(...parts), bytes('x'));
     for (const parts of dirs) await disk.replaceDir(join(...parts), payload().files);
     await disk.replace(join(root, 'tmp_not_ours'), bytes('x'));

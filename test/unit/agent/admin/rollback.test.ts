@@ -51,12 +51,7 @@ function candidate(record: MetaRecord, then: AdminFacts): Candidate {
 const journal = (text: string): JournalLine[] =>
   text.split(', ').flatMap((line) => {
     const [event = '', ...names] = line.split(' ');
-    const of = (name: string | null) => ({
-      at,
-      event: event as JournalLine['event'],
-      source: name === null ? null : source(name),
-      detail: '',
-    });
+    const of = (name: string | null) => ({ at, event: event as JournalLine['event'], source: name === null ? null : source(name), detail: '' }); // prettier-ignore
     return event === '' ? [] : names.length === 0 ? [of(null)] : names.map(of);
   });
 

@@ -81,11 +81,7 @@ test('a node on trial is known by the record of that trial', () => {
   const facts = { ...adminFacts({ assigned: '9', stored: '9', active: 'assigned 9' }), trial };
   assert.equal(agentStateOf(facts), 'trial');
   assert.equal(agentStateOf({ ...facts, trial: { ...trial, source: source('8') } }), 'running');
-  assert.deepEqual(viewStatus(facts, { node: 'n', kubeletUnit: 'kubelet.service', needMs: 600, vitals }).trial, {
-    assignedAt: 'then',
-    healthyMs: 5,
-    needMs: 600,
-  });
+  assert.deepEqual(viewStatus(facts, { node: 'n', kubeletUnit: 'kubelet.service', needMs: 600, vitals }).trial, { assignedAt: 'then', healthyMs: 5, needMs: 600 }); // prettier-ignore
 });
 
 test('status in json has the keys of the contract, api only when it was asked', () => {
@@ -109,12 +105,5 @@ test('of two configurations the files that are the same on both sides are not li
     files: new Map(Object.entries({ kubelet: kubeletYaml(1), same: 'x', ...files }).map(([key, text]) => [key, Buffer.from(text)])),
   });
   const compared = compareSides(side({ other: 'a' }), side({ other: 'b', new: '' }), parseKubeletVersion('1.36'));
-  assert.deepEqual(compared, {
-    ok: true,
-    fields: [],
-    files: [
-      { key: 'new', from: null, to: '' },
-      { key: 'other', from: 'a', to: 'b' },
-    ],
-  });
+  assert.deepEqual(compared, { ok: true, fields: [], files: [{ key: 'new', from: null, to: '' }, { key: 'other', from: 'a', to: 'b' }] }); // prettier-ignore
 });

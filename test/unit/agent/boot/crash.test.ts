@@ -31,15 +31,7 @@ async function start(disk: Disk): Promise<BootOutcome> {
   const [clock, log] = [new FakeClock(), silentLog];
   const outcome = await boot({ options, store: storeOn(disk), disk, clock, log, kubelet });
   const configState = new NodeConfigState(outcome);
-  const memo = new ActiveRecordWriter({
-    disk,
-    clock,
-    log,
-    path: paths.active,
-    volatilePath: '/run/dkc/active.json',
-    configState,
-    nodeName: 'node-a',
-  });
+  const memo = new ActiveRecordWriter({ disk, clock, log, path: paths.active, volatilePath: '/run/dkc/active.json', configState, nodeName: 'node-a' }); // prettier-ignore
   memo.note();
   await memo.settled();
   return outcome;
@@ -140,14 +132,8 @@ test('a disk that takes seconds to sync is said, again where it gets much worse,
   const stop = new AbortController();
   const slowDisk = new SlowDisk({ clock, log, syncs });
   const running = slowDisk.run({ notice: (about, text) => void said.push(text && `${about}: ${text}`) }, stop.signal);
-  for (const [path, ms] of [
-    ['/d/quick', 900],
-    ['/d/.dkc-tmp-1', 1500],
-    ['/d/meta', 2900],
-    ['/d/hangs', 7100],
-    ['/d/quick', 1],
-    ['/d/later', 1200],
-  ] as const) {
+  const all = [['/d/quick', 900], ['/d/.dkc-tmp-1', 1500], ['/d/meta', 2900], ['/d/hangs', 7100], ['/d/quick', 1], ['/d/later', 1200]] as const; // prettier-ignore
+  for (const [path, ms] of all) {
     const done = syncs.begin(path);
     await clock.advance(ms);
     if (path !== '/d/hangs') done();

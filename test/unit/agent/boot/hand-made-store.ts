@@ -71,14 +71,7 @@ export class HandMadeNode {
 
   boot(): Promise<BootOutcome> {
     const [clock, disk] = [new FakeClock(), realDisk];
-    return boot({
-      options: this.options,
-      store: this.store(),
-      disk,
-      clock,
-      log: this.#logger(),
-      kubelet: { version: parseKubeletVersion('1.30'), args: [] },
-    });
+    return boot({ options: this.options, store: this.store(), disk, clock, log: this.#logger(), kubelet: { version: parseKubeletVersion('1.30'), args: [] } }); // prettier-ignore
   }
 
   effective(): Promise<string> {

@@ -26,12 +26,7 @@ function candidate(text: string, name: string): Candidate {
 }
 
 const local = { ok: { at: 'usable', effective: bytes('effective local') }, missing: { at: 'missing' }, broken: { at: 'broken', problem: 'x' } } as const; // prettier-ignore
-const files = {
-  good: { at: 'usable', bytes: bytes('there') },
-  B: { at: 'usable', bytes: bytes('effective B') },
-  bad: { at: 'unusable' },
-  none: { at: 'missing' },
-} as const;
+const files = { good: { at: 'usable', bytes: bytes('there') }, B: { at: 'usable', bytes: bytes('effective B') }, bad: { at: 'unusable' }, none: { at: 'missing' } } as const; // prettier-ignore
 
 /** The effective file: content that is written, `kept` or `minimal`; `unit`: a kubelet's unit is restarted on it. */
 // prettier-ignore

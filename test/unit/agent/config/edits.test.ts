@@ -19,22 +19,8 @@ test('an overlay merges objects, replaces lists, and null removes', () => {
 });
 
 test('configurations compare by leaf, gates one by one, secrets masked', () => {
-  const a = {
-    ...KIND,
-    maxPods: 5,
-    featureGates: { A: true, B: true },
-    staticPodURLHeader: { Token: ['one'] },
-    evictionHard: { 'memory.available': '1Gi' },
-    unknown: 1,
-  };
-  const b = {
-    ...KIND,
-    maxPods: 5n,
-    featureGates: { B: false },
-    staticPodURLHeader: { Token: ['two'] },
-    evictionHard: {},
-    authentication: { anonymous: { enabled: true } },
-  };
+  const a = { ...KIND, maxPods: 5, featureGates: { A: true, B: true }, staticPodURLHeader: { Token: ['one'] }, evictionHard: { 'memory.available': '1Gi' }, unknown: 1 }; // prettier-ignore
+  const b = { ...KIND, maxPods: 5n, featureGates: { B: false }, staticPodURLHeader: { Token: ['two'] }, evictionHard: {}, authentication: { anonymous: { enabled: true } } }; // prettier-ignore
   assert.deepEqual(compareConfigs(a, b), [
     { field: 'staticPodURLHeader', class: 'dangerous', from: { Token: '***' }, to: { Token: '***' } },
     { field: 'authentication.anonymous.enabled', class: 'dangerous', from: null, to: true },

@@ -13,13 +13,7 @@ const KIND = 'apiVersion: kubelet.config.k8s.io/v1beta1\nkind: KubeletConfigurat
 const TYPE = { apiVersion: 'kubelet.config.k8s.io/v1beta1', kind: 'KubeletConfiguration' };
 const version = parseKubeletVersion('1.36');
 
-const EVICTION = {
-  'memory.available': '100Mi',
-  'nodefs.available': '10%',
-  'nodefs.inodesFree': '5%',
-  'imagefs.available': '15%',
-  'imagefs.inodesFree': '5%',
-};
+const EVICTION = { 'memory.available': '100Mi', 'nodefs.available': '10%', 'nodefs.inodesFree': '5%', 'imagefs.available': '15%', 'imagefs.inodesFree': '5%' }; // prettier-ignore
 
 async function directory(t: TestContext, files: Readonly<Record<string, string>>): Promise<string> {
   const dir = await tempDir(t);

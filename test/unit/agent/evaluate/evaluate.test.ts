@@ -23,13 +23,7 @@ function local(fields: string): LocalConfig {
   return parsed;
 }
 
-const inputs: NodeInputs = {
-  local: local('maxPods: 110'),
-  current: undefined,
-  kubelet: { version, args: [] },
-  merge: 'replace',
-  policy: defaultPolicy,
-};
+const inputs: NodeInputs = { local: local('maxPods: 110'), current: undefined, kubelet: { version, args: [] }, merge: 'replace', policy: defaultPolicy }; // prettier-ignore
 const args = (...list: string[]): Partial<NodeInputs> => ({ kubelet: { version, args: list } });
 
 /** `STAGE: field rule, ...`, or the effective file without apiVersion and kind. */

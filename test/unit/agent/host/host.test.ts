@@ -59,22 +59,11 @@ const none = (): never => {
 const host = (files: Record<string, string>): Pick<Disk, 'read' | 'readLinked' | 'stat' | 'list' | 'capacity'> => {
   const read = async (path: string): Promise<Uint8Array> => new TextEncoder().encode(files[path] ?? none());
   const stat: Disk['stat'] = async (path) => (path in files ? { kind: 'file', bytes: 1, mode: 0o600, modifiedMs: 0 } : undefined);
-  return {
-    read,
-    readLinked: read,
-    stat,
-    list: async (path) => (path === '/proc' ? ['1', '7', 'self'] : none()),
-    capacity: async () => undefined,
-  };
+  return { read, readLinked: read, stat, list: async (path) => (path === '/proc' ? ['1', '7', 'self'] : none()), capacity: async () => undefined }; // prettier-ignore
 };
 
 test('a file that only a private /tmp hides is not said to be missing', async () => {
-  const config = {
-    authentication: { x509: { clientCAFile: '/etc/ca.pem' } },
-    tlsCertFile: '/etc/no.pem',
-    tlsPrivateKeyFile: '/tmp/ca.pem',
-    resolvConf: '/var/tmp/ca.pem',
-  };
+  const config = { authentication: { x509: { clientCAFile: '/etc/ca.pem' } }, tlsCertFile: '/etc/no.pem', tlsPrivateKeyFile: '/tmp/ca.pem', resolvConf: '/var/tmp/ca.pem' }; // prettier-ignore
   const { paths } = await readHost(host({ '/etc/ca.pem': 'x' }), config, { args: [], hidden: ['/tmp/', '/var/tmp/'] });
   assert.deepEqual(paths, { '/etc/ca.pem': 'file', '/etc/no.pem': 'missing' });
 });

@@ -27,15 +27,7 @@ const text = (wanted: Wanted): string => (wanted.at === 'source' ? wanted.spec.n
 
 for (const { why, node, nodeConfig, native, last, mode = 'auto', is, missing } of cases)
   test(`who assigns: ${why}`, () => {
-    const facts = {
-      nodeName: 'node-a',
-      mode,
-      node: words[node],
-      nodeConfig: words[nodeConfig],
-      native,
-      serverVersion: 'v1.36.3',
-      assignedBy: last,
-    };
+    const facts = { nodeName: 'node-a', mode, node: words[node], nodeConfig: words[nodeConfig], native, serverVersion: 'v1.36.3', assignedBy: last }; // prettier-ignore
     const choice = chooseCarrier(facts as CarrierFacts);
     assert.equal(choice ? `${choice.carrier ?? '-'} ${text(choice.wanted)}` : 'wait', is);
     assert.match(

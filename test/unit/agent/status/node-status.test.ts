@@ -26,12 +26,7 @@ for (const { why, configSource, namespace = 'dkc-system', is, problem } of wante
   });
 
 const local: ConfigStatus = { assigned: null, active: null, lastKnownGood: null, error: null };
-const full: ConfigStatus = {
-  assigned: source('web@3'),
-  active: source('web@2'),
-  lastKnownGood: source('web@1'),
-  error: statusErrors.validate,
-};
+const full: ConfigStatus = { assigned: source('web@3'), active: source('web@2'), lastKnownGood: source('web@1'), error: statusErrors.validate }; // prettier-ignore
 const member = (rv: string) => ({ configMap: { namespace: 'dkc-system', name: 'web', uid: 'u-web', resourceVersion: rv, kubeletConfigKey: 'kubelet' } }); // prettier-ignore
 
 const written = configStatus(full);

@@ -15,13 +15,15 @@ import { intercepted, type Interceptor } from '../../../support/simulated/interc
 import { recordedLog } from '../../../support/recorded-log.ts';
 import { assignedSituation } from '../../../support/situations.ts';
 
-/** A reporter on fake time. Each report gets this answer: what the carrier says, or an error; or `answer` is the carrier. */
-function reporting(t: TestContext, answer: Reported | Error | Carrier['report'], clock = new FakeClock(), failures = 9) {
+type Answer = Reported | Error | Carrier['report'];
+
+/** A reporter on fake time. Each report gets this answer: what the carrier says, or an error for some times; or `answer` is the carrier. */
+function reporting(t: TestContext, answer: Answer, { clock = new FakeClock(), failures = 9, synced = () => Promise.resolve() } = {}) {
   const { log, lines } = recordedLog();
   const from = clock.monotonic();
   const configState = assignedSituation();
   const reports: { at: number; picture: ConfigStatus }[] = [];
-  const problems: (string | null)[] = [];
+  const [problems, kept]: [(string | null)[], boolean[]] = [[], []];
   const carrier = {
     name: 'node' as const,
     watch: () => Promise.resolve(),
@@ -34,15 +36,15 @@ function reporting(t: TestContext, answer: Reported | Error | Carrier['report'],
     },
   };
   const onProblem = (problem: string | null): unknown => problems.push(problem);
-  const reporter = new Reporter({ carrier, configState, clock, random: () => 0, log, onKept: () => {}, onProblem });
+  const reporter = new Reporter({ carrier, configState, clock, random: () => 0, log, onKept: (is) => kept.push(is), onProblem });
   const end = new AbortController();
-  const running = reporter.run(end.signal);
+  const running = reporter.run(end.signal, synced);
   t.after(async () => {
     end.abort();
     await running;
     assert.equal(clock.sleepers, 0, 'a stopped reporter waits for nothing');
   });
-  return { clock, configState, reporter, reports, problems, lines, times: () => reports.map(({ at }) => at) };
+  return { clock, configState, reporter, reports, problems, kept, lines, times: () => reports.map(({ at }) => at) };
 }
 
 for (const what of ['sent', 'noted'] as const)
@@ -61,6 +63,30 @@ for (const what of ['sent', 'noted'] as const)
     assert.equal(reports.at(-1)?.picture.error, 'news', 'what is new waits a second at most');
   });
 
+test('only a report that was sent, or would be dropped, says whether the server keeps the fields', async (t) => {
+  for (const [sent, keeps, kept] of [[true, true, [true]], [true, false, [false]], [false, false, [false]], [false, true, []]] as const) {
+    const one = reporting(t, { sent, kept: keeps });
+    one.reporter.notify();
+    await one.clock.advance(0);
+    assert.deepEqual(one.kept, kept, `sent: ${sent}, kept: ${keeps}`);
+  }
+}); // prettier-ignore
+
+test('a report waits two seconds for sync, and is sent again when sync is done, each time', async (t) => {
+  let sync = Promise.withResolvers<void>();
+  const { clock, reporter, times } = reporting(t, { sent: false, kept: true }, { synced: () => sync.promise });
+  for (let round = 0; round < 2; round++) {
+    reporter.notify();
+    await clock.advance(5000);
+    sync.resolve();
+    await clock.advance(0);
+    sync = Promise.withResolvers();
+    await clock.advance(5000);
+  }
+  assert.deepEqual(times(), [2000, 5000, 12_000, 15_000]);
+  sync.resolve();
+});
+
 test('a report that fails is tried again, longer apart each time, and said aloud once; an admin is told for as long as that lasts', async (t) => {
   const { clock, reporter, times, lines, problems } = reporting(t, new Error('away'));
   reporter.notify();
@@ -70,7 +96,7 @@ test('a report that fails is tried again, longer apart each time, and said aloud
   assert.deepEqual([warned, problems], [['warn: failed to write status, retrying'], ['away']]);
   await clock.advance(30_000);
   assert.deepEqual(problems, ['away', null]);
-  const short = reporting(t, new Error('away'), new FakeClock(), 5);
+  const short = reporting(t, new Error('away'), { failures: 5 });
   short.reporter.notify();
   await short.clock.advance(15_500);
   assert.deepEqual(short.problems, ['away', null]);
@@ -89,7 +115,7 @@ test('a condition that another writer adds during a report is kept: the status i
     if (times().length === 1) api.put(nodeConfigs, { ...nodeConfig, status: { conditions: [other] } });
     return carrier.report(picture, facts, signal);
   };
-  const { reporter, lines, times } = reporting(t, report, clock);
+  const { reporter, lines, times } = reporting(t, report, { clock });
   const onSeen = (): void => reporter.notify();
   const watching = carrier.watch({ onState: () => {}, onSeen, onVersion: () => {}, pollMs: () => 1 }, end.signal);
   await clock.advance(400);

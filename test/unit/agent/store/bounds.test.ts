@@ -25,11 +25,7 @@ async function emptyStore(t: TestContext) {
   return { store, damage, bytes, paths: store.paths };
 }
 
-const numbered = (n: number, over: Partial<CondemnedRecord> = {}): CondemnedRecord => ({
-  ...condemned(`u${n}`),
-  contentSha256: n.toString(16).padStart(64, '0'),
-  ...over,
-});
+const numbered = (n: number, over: Partial<CondemnedRecord> = {}): CondemnedRecord => ({ ...condemned(`u${n}`), contentSha256: n.toString(16).padStart(64, '0'), ...over }); // prettier-ignore
 const range = (from: number, to: number) => Array.from({ length: to - from }, (_, i) => from + i);
 const uids = (records: readonly CondemnedRecord[]) => records.map(({ uid }) => uid);
 

@@ -14,11 +14,5 @@ function homeOn(disk: Disk, locks: Locks, root: string): Home {
   const damage: string[] = [];
   let now = Date.UTC(2026, 0, 1);
   const clock = { now: () => now, monotonic: () => now };
-  return {
-    open: () => new FsStore({ disk, locks, root, clock, onDamage: (path) => void damage.push(path) }),
-    disk,
-    root,
-    setNow: (ms) => void (now = ms),
-    damage,
-  };
+  return { open: () => new FsStore({ disk, locks, root, clock, onDamage: (path) => void damage.push(path) }), disk, root, setNow: (ms) => void (now = ms), damage }; // prettier-ignore
 }

@@ -2,9 +2,10 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { FsStore } from '../../../../agent/store/fs-store.ts';
 import { layout } from '../../../../agent/store/layout.ts';
-import { CleanStop, countBoot } from '../../../../agent/trial/condemn.ts';
+import type { CondemnedRecord, Store } from '../../../../agent/store/store.ts';
+import { CleanStop, condemn, countBoot } from '../../../../agent/trial/condemn.ts';
 import { silentLog } from '../../../../base/log.ts';
-import { content, payload, source } from '../../../support/builders.ts';
+import { condemned, content, payload, source } from '../../../support/builders.ts';
 import { CrashDisk } from '../../../support/crash-disk.ts';
 import { FakeClock } from '../../../support/fake-clock.ts';
 import { memoryLocks } from '../../../support/memory-locks.ts';
@@ -71,3 +72,34 @@ test('a start that dies at any write neither counts a boot twice nor forgets it'
     assert.deepEqual({ uncleanBoots, healthyMs }, { uncleanBoots: 1, healthyMs: 0 }, `change ${at}`);
   }
 });
+
+// prettier-ignore
+const condemnations: { why: string; fails?: string; does: string; retry?: string }[] = [
+  { why: 'is written under the lock, then to the journal, and ends the trial', does: 'lock condemned unlock journal settled trial' },
+  { why: 'is written without a lock that cannot be taken', fails: 'lock', does: 'condemned journal settled trial' },
+  { why: 'needs no journal', fails: 'journal', does: 'lock condemned unlock settled trial' },
+  { why: 'in memory alone keeps the trial, which goes on after a reboot', fails: 'settled', does: 'lock condemned unlock journal' },
+  { why: 'holds where the trial cannot be removed', fails: 'trial', does: 'lock condemned unlock journal settled' },
+  { why: 'needs no checkpoint', fails: 'load', does: 'lock condemned unlock journal settled trial', retry: '' },
+];
+for (const { why, fails, does, retry = '2' } of condemnations)
+  test(`a condemnation ${why}`, async () => {
+    const done: string[] = [];
+    const written: CondemnedRecord[] = [];
+    const step = async (what: string): Promise<void> => (what === fails ? assert.fail(what) : void done.push(what));
+    const manifest = { annotations: { 'dkc.dev/retry': '2' } };
+    const store = {
+      record: async () => assert.fail('unreadable'),
+      load: async () => (fails === 'load' ? assert.fail('unreadable') : { at: 'intact', checkpoint: { manifest } }),
+      condemned: async () => [condemned(A), condemned(content('B'))],
+      setCondemned: (all: CondemnedRecord[]) => step('condemned').then(() => void written.push(...all)),
+      locked: async (change: () => Promise<void>) => [await step('lock'), await change(), await step('unlock')],
+      addToJournal: () => step('journal'),
+      settleCondemned: () => step('settled').then(() => true),
+      setTrial: () => step('trial'),
+    } as unknown as Store;
+    const charge = { source: source('web@2'), content: A, reason: 'r', evidence };
+    assert.equal(await condemn({ store, clock, log: silentLog }, charge), true);
+    const [other, ...newest] = written.map((one) => `${one.resourceVersion} ${one.contentSha256} ${one.retry}`);
+    assert.deepEqual([done.join(' '), other, newest], [does, `1 ${content('B').contentSha256} `, [`2 ${A.contentSha256} ${retry}`]]);
+  });

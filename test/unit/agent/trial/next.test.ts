@@ -59,13 +59,7 @@ test('boots without a clean stop count as exits, beside those of this boot', () 
   });
 });
 
-const start: TrialStart = {
-  source: source('web@2'),
-  content: content('A'),
-  now: '2026-03-01T01:00:00Z',
-  boot: { bootId: 'b1', stoppedIn: undefined },
-  exitsOffset: 700,
-};
+const start: TrialStart = { source: source('web@2'), content: content('A'), now: '2026-03-01T01:00:00Z', boot: { bootId: 'b1', stoppedIn: undefined }, exitsOffset: 700 }; // prettier-ignore
 const old: TrialRecord = {
   source: source('web@1'),
   ...content('A'),

@@ -163,14 +163,7 @@ for (const { what, trialDuration } of [
     const followed: unknown[] = [];
     const own = { load: trustedLoad, setTrial: write, setRecord: write, addToJournal: write, condemned: async () => [] };
     const store = { ...own, locked: (change: (of: object) => Promise<unknown>) => change(own) };
-    const watch = watching({
-      trialDuration,
-      clock,
-      store,
-      exits: [],
-      onProblem: (problem) => said.push(problem),
-      follow: (trialAt) => followed.push(typeof trialAt),
-    });
+    const watch = watching({ trialDuration, clock, store, exits: [], onProblem: (problem) => said.push(problem), follow: (trialAt) => followed.push(typeof trialAt) }); // prettier-ignore
     await watch.open();
     isFull = true;
     const running = watch.run(stop.signal);
@@ -178,11 +171,7 @@ for (const { what, trialDuration } of [
     isFull = false;
     await clock.advance(10_000);
     assert.deepEqual(said.filter((one, at) => one !== said[at - 1]), [null, 'the disk is full', null]); // prettier-ignore
-    assert.deepEqual(
-      [...new Set(followed)],
-      trialDuration === 1 ? ['number', 'undefined'] : ['number'],
-      'the Node is read during the trial',
-    );
+    assert.deepEqual([...new Set(followed)], trialDuration === 1 ? ['number', 'undefined'] : ['number'], 'the Node is read during the trial'); // prettier-ignore
     stop.abort();
     await running;
   });
