@@ -1,13 +1,10 @@
-import { dirname } from 'node:path';
-import { type ActiveConfig, type NodeConfigState, statusErrors } from '../status/node-config-state.ts';
-import { sameContent, sha256, storedContent } from '../checkpoint/payload.ts';
-import { type CondemnedRecord, type MetaRecord, type Store, StoreError } from '../store/store.ts';
+import { type ActiveConfig, statusErrors } from '../status/node-config-state.ts';
+import { sameContent, sha256 } from '../checkpoint/payload.ts';
+import type { CondemnedRecord } from '../store/store.ts';
 import { type ContentRef, type MaybeSource, sameSource, sourceText } from '../checkpoint/source.ts';
-import { signersOf } from '../evaluate/node-inputs.ts';
-import type { AgentContext, AgentOptions, AgentWorld } from '../options.ts';
-import { effectiveOfLocal, type LocalConfig, localProblem, parseLocal } from '../evaluate/local.ts';
+import type { AgentOptions } from '../options.ts';
+import { effectiveOfLocal, type LocalConfig } from '../evaluate/local.ts';
 import type { Millis } from '../../base/clock.ts';
-import { describeError, errorCode } from '../../base/errors.ts';
 
 export interface RecordFacts {
   condemned: readonly CondemnedRecord[];
@@ -30,7 +27,7 @@ export interface RecordFacts {
 
 /**
  * Whether a change of the records by another program (an admin's `dkc rollback` or `dkc retry`) requires that the agent restarts, so that boot
- * chooses again. Needs no API server. Pure.
+ * chooses again. Needs no API server.
  * @returns why the agent must restart, or undefined
  */
 export function planRecordChange(facts: RecordFacts): string | undefined {
@@ -49,48 +46,6 @@ export function planRecordChange(facts: RecordFacts): string | undefined {
   return undefined;
 }
 
-/** Compares a second time under the lock: sync updates `configState` right after its write of the record. */
-async function isAssignedByOther(store: Store, configState: NodeConfigState): Promise<boolean> {
-  const isOther = async (): Promise<boolean> => {
-    const record = await store.record('assigned');
-    return record.at === 'known' && !sameSource(record.source, configState.picture.assigned);
-  };
-  return (await isOther()) && (await store.locked(isOther));
-}
-
-export interface Records {
-  assigned: MetaRecord;
-  lastKnownGood: MetaRecord;
-}
-
-/** @throws StoreError where a record cannot be read, so that the caller retries */
-export async function readRecords(store: Store): Promise<Records> {
-  const records = { assigned: await store.record('assigned'), lastKnownGood: await store.record('last-known-good') };
-  for (const unread of Object.values(records))
-    if (unread.at === 'damaged' && unread.isUnread) throw new StoreError('read', unread.path, { hint: unread.problem });
-  return records;
-}
-
-export async function observeRecords(records: Records, store: Store, configState: NodeConfigState): Promise<RecordFacts> {
-  const sourceOf = (record: MetaRecord): MaybeSource => (record.at === 'known' ? record.source : null);
-  const [assigned, lastKnownGood] = [sourceOf(records.assigned), sourceOf(records.lastKnownGood)];
-  const [assignedContent, trustedContent] = [await storedContent(store, assigned), await storedContent(store, lastKnownGood)];
-  return {
-    condemned: await store.condemned(),
-    active: configState.active.source,
-    ...(configState.active.content ? { activeContent: configState.active.content } : {}),
-    assigned,
-    ...(assignedContent ? { assignedContent } : {}),
-    isFallback: assigned !== null && configState.active.used !== 'assigned',
-    trusted: lastKnownGood,
-    ...(trustedContent ? { trustedContent } : {}),
-    bootTrusted: configState.bootTrusted,
-    bootAssigned: configState.bootAssigned,
-    bootError: configState.bootError,
-    assignedByOther: await isAssignedByOther(store, configState),
-  };
-}
-
 const isSame = (a: ContentRef | undefined, b: ContentRef | undefined): boolean => (a && b ? sameContent(a, b) : a === b);
 
 export interface SignatureFacts {
@@ -105,7 +60,7 @@ export interface SignatureFacts {
   isActiveSigned: boolean | undefined;
 }
 
-/** What the current signature keys require: that the agent restarts, or a notice for the admin. Pure. */
+/** What the current signature keys require: that the agent restarts, or a notice for the admin. */
 export function planSignatures(facts: SignatureFacts): { leave?: string; notice: string | null } {
   const { bootUnsigned, bootAssigned, assigned, active, used } = facts;
   if (bootUnsigned && sameSource(assigned, bootAssigned) && facts.isAssignedSigned !== false)
@@ -119,41 +74,11 @@ export function planSignatures(facts: SignatureFacts): { leave?: string; notice:
   return { notice: `${sourceText(active)} runs and is signed by none of the signatureKeys in the field policy: ${then}; ${remedy}` };
 }
 
-/** @returns a function to call after each change of the policy file and of the records */
-export function signatureWatch({
-  options,
-  world,
-  store,
-  configState,
-  shutdown,
-  activeRecord,
-}: Pick<AgentContext, 'options' | 'world' | 'store' | 'configState' | 'shutdown' | 'activeRecord'>): () => Promise<void> {
-  return async () => {
-    const verify = await signersOf(options, world.disk, store);
-    // While the policy is broken, new configs are rejected and the active one stays.
-    if (verify === 'unknown') return;
-    const isSigned = async (source: MaybeSource): Promise<boolean | undefined> =>
-      verify === 'none' ? undefined : (await verify(source))?.ok;
-    const { bootUnsigned, bootAssigned, picture, active } = configState;
-    const { leave, notice } = planSignatures({
-      bootUnsigned,
-      bootAssigned,
-      assigned: picture.assigned,
-      used: active.used,
-      active: active.source,
-      isAssignedSigned: await isSigned(picture.assigned),
-      isActiveSigned: await isSigned(active.source),
-    });
-    activeRecord.notice('signature', notice);
-    if (leave !== undefined) await shutdown.leave(leave);
-  };
-}
-
 /** How long an agent that could not write the effective file waits before it restarts to try again, in ms. */
 const UNWRITTEN_MS = 30_000;
 
 /** What is remembered of the local config from one check to the next. */
-interface LocalSeen {
+export interface LocalSeen {
   /** Hash of the file; undefined where it was missing or could not be read. */
   hash: string | undefined;
   /** Hash of the last usable local config. A file that is created, or created again with other content, counts as a change. */
@@ -173,10 +98,10 @@ type LocalPlan = { seen: LocalSeen; isChanged: boolean; next: 'nothing' | 'evalu
 
 /**
  * What a check of the local config requires: the agent restarts where the effective file depends on it; otherwise rejected configs are evaluated
- * again. A missing or broken local config changes nothing: the effective file of the kubelet is better. Pure.
+ * again. A missing or broken local config changes nothing: the effective file of the kubelet is better.
  * @param before - undefined at the first check, which sees the file that boot read: no change
  */
-function planLocalChange(before: LocalSeen | undefined, { hash, local, active, bootError, merge }: LocalFacts): LocalPlan {
+export function planLocalChange(before: LocalSeen | undefined, { hash, local, active, bootError, merge }: LocalFacts): LocalPlan {
   const isChanged = hash === undefined ? before !== undefined : hash !== before?.hash;
   if (hash === undefined || !isChanged || local.at !== 'present')
     return { seen: { hash, usable: before?.usable }, isChanged, next: 'nothing' };
@@ -191,51 +116,4 @@ function planLocalChange(before: LocalSeen | undefined, { hash, local, active, b
   if (used !== 'local' && merge === 'overlay' && before !== undefined && hash !== before.usable)
     return { ...plan, next: { leave: 'the local config under the overlay changed', afterMs: 0 } };
   return { ...plan, next: 'evaluate' };
-}
-
-/** Delay before a changed file is read, in ms: many editors and installers write a file in several steps. */
-const SETTLES_MS = 300;
-
-interface LocalWatchDeps extends Pick<AgentContext, 'kubelet'> {
-  options: Pick<AgentOptions, 'localConfig' | 'merge'>;
-  world: Pick<AgentWorld, 'clock' | 'log'> & { disk: Pick<AgentWorld['disk'], 'readLinked'> };
-  configState: Pick<AgentContext['configState'], 'active' | 'bootError'>;
-  shutdown: Pick<AgentContext['shutdown'], 'leave' | 'signal'>;
-}
-
-/**
- * Handles a change of the local config by {@link planLocalChange}.
- * @param onOther - evaluates rejected configs again
- * @param onProblem - called at each change with what is wrong with the local config, null when it is usable
- * @returns a function to call after each change
- */
-export function localConfigWatch(
-  { options, world, configState, shutdown, kubelet }: LocalWatchDeps,
-  onOther: () => void,
-  onProblem: (problem: string | null) => void = () => {},
-): () => Promise<void> {
-  const { disk, clock, log } = world;
-  const path = options.localConfig;
-  let before: LocalSeen | undefined;
-  const check = async (): Promise<void> => {
-    const bytes = await disk.readLinked(path).catch((error: unknown) => {
-      if (errorCode(error) !== 'ENOENT') log.warn('local config cannot be read', { path, error: describeError(error) });
-      return undefined;
-    });
-    const local: LocalConfig = bytes ? parseLocal(bytes, dirname(path), kubelet.version) : { at: 'missing' };
-    const { active, bootError } = configState;
-    const facts = { hash: bytes && sha256(bytes), local, active, bootError, merge: options.merge };
-    const { seen, isChanged, next } = planLocalChange(before, facts);
-    before = seen;
-    if (isChanged) onProblem(localProblem(path, local, active.effectiveSha256 !== ''));
-    if (isChanged && local.at === 'broken') log.warn('local config changed and cannot be used; the effective file stays', { path });
-    if (next === 'evaluate') onOther();
-    if (typeof next === 'string') return;
-    if (next.afterMs > 0) await clock.sleep(next.afterMs, shutdown.signal).catch(() => {});
-    await shutdown.leave(next.leave);
-  };
-  return async () => {
-    await clock.sleep(SETTLES_MS, shutdown.signal).catch(() => {});
-    if (!shutdown.signal.aborted) await check();
-  };
 }

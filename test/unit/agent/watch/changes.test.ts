@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { localConfigWatch, planRecordChange, planSignatures, type RecordFacts, type SignatureFacts } from '../../../../agent/watch/changes.ts'; // prettier-ignore
+import { planRecordChange, planSignatures, type RecordFacts, type SignatureFacts } from '../../../../agent/watch/changes.ts';
+import { localConfigWatch } from '../../../../agent/watch/watch-files.ts';
 import { statusErrors, type ActiveConfig } from '../../../../agent/status/node-config-state.ts';
 import { condemned, content, source } from '../../../support/builders.ts';
 import { parseKubeletVersion } from '../../../../agent/config/config.ts';
