@@ -300,7 +300,13 @@ function metricsFor(options: AgentOptions, { configState, store }: Pick<AgentCon
 }
 
 /** A metrics server that fails is reported in the log and in `dkc status`; the agent keeps running. */
-async function serveMetrics({ options, world, metrics, activeRecord, shutdown }: AgentContext): Promise<void> {
+async function serveMetrics({
+  options,
+  world,
+  metrics,
+  activeRecord,
+  shutdown,
+}: Pick<AgentContext, 'options' | 'world' | 'metrics' | 'activeRecord' | 'shutdown'>): Promise<void> {
   if (options.metricsBindAddress === '') return;
   const { clock, random, log } = world;
   const onState = (problem: string | null): void => activeRecord.notice('metrics', problem);

@@ -1,5 +1,6 @@
 import { basename, dirname, join } from 'node:path';
-import type { AgentContext, AgentOptions, AgentWorld } from '../options.ts';
+import type { AgentOptions, AgentWorld } from '../options.ts';
+import type { Store } from '../store/store.ts';
 import type { Disk, Synced } from '../../base/disk.ts';
 import type { Millis } from '../../base/clock.ts';
 import { tempPrefix } from '../../base/durable-disk.ts';
@@ -41,11 +42,18 @@ export class VolatileFile {
 
 const PERIOD_MS: Millis = 30_000;
 
+interface WriteBackDeps {
+  options: Pick<AgentOptions, 'effectiveConfig' | 'kubeletExits' | 'kubeletUnit'>;
+  world: Pick<AgentWorld, 'clock' | 'disk' | 'log'>;
+  store: Pick<Store, 'settleCondemned'>;
+  shutdown: { readonly signal: AbortSignal };
+}
+
 /**
  * Writes the condemnations and the kubelet's file that are kept in memory back to the disk as soon as it is writable again. Ends when both are on
  * disk, or with the shutdown.
  */
-export async function writeBackToDisk({ options, world, store, shutdown }: AgentContext): Promise<void> {
+export async function writeBackToDisk({ options, world, store, shutdown }: WriteBackDeps): Promise<void> {
   const { clock, disk, log } = world;
   const { signal } = shutdown;
   const volatileFile = new VolatileFile(options, disk);

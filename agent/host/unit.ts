@@ -32,7 +32,7 @@ export type KubeletStart = 'this' | 'another' | 'unknown' | 'down';
 export async function startOf(
   effectiveSha256: string,
   options: Pick<AgentOptions, 'kubeletUnit' | 'kubeletExits'>,
-  { disk, exec }: Pick<AgentWorld, 'disk' | 'exec'>,
+  { disk, exec }: { disk: Pick<AgentWorld['disk'], 'read'>; exec: AgentWorld['exec'] },
 ): Promise<KubeletStart> {
   const started = await startedWith(options, disk);
   if (started === effectiveSha256) return 'this';
@@ -40,7 +40,10 @@ export async function startOf(
   return started === undefined ? 'unknown' : 'another';
 }
 
-async function startedWith({ kubeletExits }: Pick<AgentOptions, 'kubeletExits'>, disk: AgentWorld['disk']): Promise<string | undefined> {
+async function startedWith(
+  { kubeletExits }: Pick<AgentOptions, 'kubeletExits'>,
+  disk: Pick<AgentWorld['disk'], 'read'>,
+): Promise<string | undefined> {
   const copy = await disk.read(join(dirname(kubeletExits), STARTED_FILE)).catch(() => undefined);
   return copy && sha256(copy);
 }

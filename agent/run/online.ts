@@ -108,7 +108,10 @@ export async function runOnline(context: AgentContext, kubeconfig: string): Prom
 }
 
 /** Retries a kubeconfig that cannot be used: on a new node, bootstrap writes it and its certificates while the agent already runs. */
-async function connect({ world, shutdown, activeRecord }: AgentContext, kubeconfig: string): Promise<Client | undefined> {
+async function connect(
+  { world, shutdown, activeRecord }: Pick<AgentContext, 'world' | 'shutdown' | 'activeRecord'>,
+  kubeconfig: string,
+): Promise<Client | undefined> {
   for (let logged = ''; !shutdown.signal.aborted;) {
     try {
       return await world.connect(kubeconfig);
@@ -166,13 +169,13 @@ class CredentialWatch {
 }
 
 /** Renews the kubeconfig's ServiceAccount token, if it has one. A kubelet's client certificate is renewed by the kubelet itself. */
-async function keepToken({ world, shutdown }: AgentContext, client: Client, kubeconfig: string): Promise<void> {
+async function keepToken({ world, shutdown }: Pick<AgentContext, 'world' | 'shutdown'>, client: Client, kubeconfig: string): Promise<void> {
   const path = await world.tokenFile?.(kubeconfig).catch(() => undefined);
   if (path !== undefined) await renewToken(path, { ...world, client }, shutdown.signal);
 }
 
 /** The carrier for `--assignment`: the Node, or Node and NodeConfig. All other code uses the `Carrier` interface only. */
-function openCarrier({ options, world }: AgentContext, client: Client, assignedBy: AssignedBy): Carrier {
+function openCarrier({ options, world }: Pick<AgentContext, 'options' | 'world'>, client: Client, assignedBy: AssignedBy): Carrier {
   const { clock, random, log, version } = world;
   const { assignment: mode, nodeName, configmapNamespace } = options;
   const deps = { client, clock, random, log, nodeName, configmapNamespace, version };
@@ -181,7 +184,7 @@ function openCarrier({ options, world }: AgentContext, client: Client, assignedB
 
 /** Facts about the kubelet: the version from its Node, flags and gates from its `--help`, which runs when first needed and after a version change. */
 function kubeletKnowledge(
-  { options, world, kubelet, shutdown }: AgentContext,
+  { options, world, kubelet, shutdown }: Pick<AgentContext, 'options' | 'world' | 'kubelet' | 'shutdown'>,
   onChange: () => void,
 ): { now: () => Promise<KubeletFacts>; onVersion: (version: string) => void } {
   const { disk, exec, log } = world;

@@ -2,7 +2,7 @@ import { countsAgainst, type ExitsFile, exitText } from './exits.ts';
 import { healthOf, type HealthProbe } from './health.ts';
 import { nextTrial, type Trial, type TrialLimits, verdictOn } from './next.ts';
 import { sourceText } from '../checkpoint/source.ts';
-import type { AgentContext, AgentOptions } from '../options.ts';
+import type { AgentContext, AgentOptions, AgentWorld } from '../options.ts';
 import type { NodeConfigState } from '../status/node-config-state.ts';
 import type { Clock, Millis } from '../../base/clock.ts';
 import { describeError } from '../../base/errors.ts';
@@ -146,11 +146,20 @@ const problemOf = (start: 'another' | 'unknown', unit: string): string => {
   return `${what}: is the drop-in 20-dkc.conf loaded, and does it name the effective file? is /run full? See systemctl cat ${unit}, journalctl -u dkc-agent -u ${unit}`;
 };
 
+interface HandOverDeps {
+  options: Pick<AgentOptions, 'kubeletExits' | 'kubeletUnit'>;
+  world: Pick<AgentWorld, 'clock' | 'log' | 'exec'> & { disk: Pick<AgentWorld['disk'], 'read'> };
+  configState: { readonly active: Pick<NodeConfigState['active'], 'effectiveSha256'> };
+  activeRecord: Pick<AgentContext['activeRecord'], 'notice'>;
+  shutdown: Pick<AgentContext['shutdown'], 'leave' | 'signal'>;
+  announcer: Pick<AgentContext['announcer'], 'announce'>;
+}
+
 /**
  * Reports in log, event and `dkc status` that the kubelet does not use the effective file: until it does, a trial cannot end. Where systemd refused to
  * restart the unit and accepts restarts again, the agent exits, so that kubelet-sync requests the restart at the agent's next start.
  */
-export async function watchHandOver({ options, world, configState, activeRecord, shutdown, announcer }: AgentContext): Promise<void> {
+export async function watchHandOver({ options, world, configState, activeRecord, shutdown, announcer }: HandOverDeps): Promise<void> {
   if (options.kubeletUnit === '') return;
   const { clock, log } = world;
   const { signal } = shutdown;

@@ -2,7 +2,6 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { watchHandOver } from '../../../../agent/trial/kubelet-watch.ts';
 import { STARTED_FILE } from '../../../../agent/host/unit.ts';
-import type { AgentContext } from '../../../../agent/options.ts';
 import { sha256 } from '../../../../agent/checkpoint/payload.ts';
 import type { Ran } from '../../../../base/exec.ts';
 import { FakeClock } from '../../../support/fake-clock.ts';
@@ -29,10 +28,10 @@ function watched(t: { after(done: () => Promise<void>): void }, first: string) {
     options: { kubeletUnit: 'kubelet.service', kubeletExits: '/run/dkc/kubelet-exits' },
     world: { clock, log, disk, exec },
     configState: { active: { effectiveSha256: sha256('now') } },
-    activeRecord: { notice: (_about: string, text: string | null) => said.push(text) },
-    shutdown: { signal: over.signal, leave: async (why: string) => void left.push(why) },
-    announcer: { announce: (message: string) => events.push(message) },
-  } as unknown as AgentContext);
+    activeRecord: { notice: (_about, text) => void said.push(text) },
+    shutdown: { signal: over.signal, leave: async (why) => void left.push(why) },
+    announcer: { announce: (message) => void events.push(message) },
+  });
   t.after(async () => {
     over.abort();
     await context;
