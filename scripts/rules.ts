@@ -37,7 +37,7 @@ export const mayDoIO: readonly RegExp[] = [
   /^agent\/host\/host\.ts$/,
   /^agent\/metrics\//,
   /^agent\/run\/(notify|online)\.ts$/,
-  /^agent\/store\/(fs-store|store-lock)\.ts$/,
+  /^agent\/store\/(fs-store|record-files)\.ts$/,
   /^agent\/sync\/preflight\.ts$/,
   /^agent\/trial\/health\.ts$/,
   /^apiserver\/(api|certificate|direct|local-api|server)\.ts$/,

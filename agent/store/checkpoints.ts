@@ -8,7 +8,7 @@ import { compare, digestFiles } from '../checkpoint/payload.ts';
 import { type CheckpointEntry, type CheckpointState, onPath, StoreError } from './store.ts';
 import { type Layout, manifestName } from './layout.ts';
 import { manifestText } from './records.ts';
-import type { Locked } from './store-lock.ts';
+import type { Locked } from './record-files.ts';
 
 export interface CheckpointParts {
   disk: Disk;

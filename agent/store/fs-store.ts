@@ -1,4 +1,4 @@
-import { basename, dirname, join } from 'node:path';
+import { dirname, join } from 'node:path';
 import type { Clock, Millis } from '../../base/clock.ts';
 import type { Disk } from '../../base/disk.ts';
 import { errorCode } from '../../base/errors.ts';
@@ -35,9 +35,9 @@ import {
   type TrialRecord,
 } from './store.ts';
 import { initializeStore, metaNames, sweepLeftovers, wrongFile } from './initialize.ts';
-import { damagedName, layout, type Layout } from './layout.ts';
+import { layout, type Layout } from './layout.ts';
 import { parseSource, serializeSource } from './serialized.ts';
-import { type Locked, storeLock } from './store-lock.ts';
+import { type Locked, RecordFiles, storeLock } from './record-files.ts';
 import { verifyStore } from './checkpoint-files.ts';
 
 export interface FsStoreParts {
@@ -56,38 +56,26 @@ export interface FsStoreParts {
 
 /** Largest meta file, in bytes. One has some 200, and 1,300 with names and keys of maximum length. */
 const META_LIMIT = 64 * 1024;
-/** Damaged files kept per name, so that a disk that damages a file at every boot does not fill up. */
-const DAMAGED_KEPT = 5;
-/** A file that could not be read for this long, continuously, counts as damaged, in ms. */
-const LOST_AFTER_MS: Millis = 60_000;
-
-type Read<T> = records.Parsed<T | undefined> | { ok: false; problem: string; unread: unknown };
-
-const textBytes = (text: string) => new TextEncoder().encode(text);
 
 /** The store on a disk. The order of its writes is what makes a crash harmless; docs/store-format.md says how. */
 export class FsStore implements Store {
   readonly paths: Layout;
   readonly #disk: Disk;
-  readonly #clock: Pick<Clock, 'now' | 'monotonic'>;
-  readonly #onDamage: (path: string, problem: string) => void | Promise<void>;
   readonly #locked: Locked;
+  readonly #files: RecordFiles;
   readonly #checkpoints: Checkpoints;
   readonly #journal: Journal;
-  readonly #reported = new Set<string>();
-  readonly #unreadSince = new Map<string, Millis>();
   readonly #volatile: string | undefined;
 
   constructor({ disk, locks, root, clock, volatileDir, onDamage = () => undefined, lockWaitMs = 10_000 }: FsStoreParts) {
     this.paths = layout(root);
     this.#disk = disk;
-    this.#clock = clock;
-    this.#onDamage = onDamage;
     this.#volatile = volatileDir === undefined ? undefined : join(volatileDir, 'condemned.json');
     this.#locked = storeLock(locks, this.paths.storeLock, lockWaitMs);
+    this.#files = new RecordFiles({ disk, clock, locked: this.#locked, onDamage });
     const path = this.paths.journal;
     const readEnd = () =>
-      this.#readOwn(
+      this.#files.read(
         path,
         (bytes) => ({ ok: true, value: bytes }),
         () => disk.readEnd(path, MAX_JOURNAL_BYTES),
@@ -141,7 +129,7 @@ export class FsStore implements Store {
       const problems = sourceProblems(source);
       if (problems.length > 0) throw new StoreError('write', path, { hint: problems.join('; ') });
     }
-    await this.#locked(() => this.#replaceIfOther(path, textBytes(serializeSource(source))));
+    await this.#files.set(path, serializeSource(source));
   }
 
   async setAside(path: string): Promise<void> {
@@ -149,17 +137,7 @@ export class FsStore implements Store {
     if (![...metaNames.map((name) => this.paths.meta(name)), trial, condemned, refused, journal].includes(path)) {
       throw new StoreError('set aside', path, { hint: 'it is not a record of this store' });
     }
-    await this.#locked(() =>
-      onPath('set aside', path, async () => {
-        if (!(await this.#disk.stat(path))) return this.#disk.settle(path);
-        let to = damagedName(path, this.#clock.now());
-        for (let n = 2; await this.#disk.stat(to); n++) to = `${damagedName(path, this.#clock.now())}-${n}`;
-        await this.#disk.rename(path, to);
-        const dir = dirname(path);
-        const older = (await this.#disk.list(dir)).filter((name) => name.startsWith(`${basename(path)}.damaged-`)).slice(0, -DAMAGED_KEPT);
-        for (const name of older) await this.#disk.remove(join(dir, name));
-      }),
-    );
+    await this.#files.setAside(path);
   }
 
   load(ref: PayloadRef, adopt?: Pick<Source, 'namespace' | 'name'>): Promise<CheckpointState> {
@@ -186,11 +164,11 @@ export class FsStore implements Store {
   }
 
   trial(): Promise<TrialRecord | undefined> {
-    return this.#readOwn(this.paths.trial, records.parseTrial);
+    return this.#files.read(this.paths.trial, records.parseTrial);
   }
 
   setTrial(trial: TrialRecord | undefined): Promise<void> {
-    return this.#replaceOrRemove(this.paths.trial, trial && records.trialText(trial));
+    return this.#files.set(this.paths.trial, trial && records.trialText(trial));
   }
 
   async condemned(): Promise<readonly CondemnedRecord[]> {
@@ -198,10 +176,10 @@ export class FsStore implements Store {
   }
 
   async setCondemned(condemned: readonly CondemnedRecord[]): Promise<void> {
-    const bytes = textBytes(records.condemnedText(await this.#bounded(condemned)));
+    const bytes = new TextEncoder().encode(records.condemnedText(await this.#bounded(condemned)));
     const volatile = this.#volatile;
     try {
-      await this.#locked(() => this.#replaceIfOther(this.paths.condemned, bytes));
+      await this.#locked(() => this.#files.replace(this.paths.condemned, bytes));
     } catch (error) {
       if (volatile === undefined) throw error;
       // From here on the file in memory takes precedence over the one on disk.
@@ -237,18 +215,13 @@ export class FsStore implements Store {
   async #condemnedOnDisk(): Promise<readonly CondemnedRecord[]> {
     const path = this.paths.condemned;
     const isTooLarge = async (): Promise<boolean> => ((await this.#disk.stat(path).catch(() => undefined))?.bytes ?? 0) > defaultReadLimit;
-    if (!(await isTooLarge())) return (await this.#readOwn(path, records.parseCondemned)) ?? [];
+    if (!(await isTooLarge())) return (await this.#files.read(path, records.parseCondemned)) ?? [];
     const newest = condemnedAtEnd(await this.#disk.readEnd(path, MAX_CONDEMNED_BYTES));
-    const reportDamage = async (): Promise<void> => {
-      if (this.#reported.has(path)) return;
-      this.#reported.add(path);
-      await this.#onDamage(path, `it is too large: only the newest ${newest.length} condemnations in it count, and are kept`);
-    };
     const cut = this.#locked(async () => {
       if (await isTooLarge()) await this.setCondemned(newest);
     });
     await cut.catch(() => undefined); // a disk that is not writable keeps the file; the records that were read are valid
-    await reportDamage();
+    await this.#files.reportOnce(path, `it is too large: only the newest ${newest.length} condemnations in it count, and are kept`);
     return newest;
   }
 
@@ -265,18 +238,15 @@ export class FsStore implements Store {
 
   /** The condemnations that are only in memory; undefined where all are on disk. */
   async #unwritten(): Promise<readonly CondemnedRecord[] | undefined> {
-    if (this.#volatile === undefined) return undefined;
-    const path = this.#volatile;
-    const read = await this.#parseOwn(() => this.#disk.read(path), records.parseCondemned);
-    return read.ok ? read.value : undefined;
+    return this.#volatile === undefined ? undefined : this.#files.readIfIntact(this.#volatile, records.parseCondemned);
   }
 
   refused(): Promise<RefusedRecord | undefined> {
-    return this.#readOwn(this.paths.refused, records.parseRefused);
+    return this.#files.read(this.paths.refused, records.parseRefused);
   }
 
   setRefused(refused: RefusedRecord | undefined): Promise<void> {
-    return this.#replaceOrRemove(this.paths.refused, refused && refusedText(refused));
+    return this.#files.set(this.paths.refused, refused && refusedText(refused));
   }
 
   journal(): Promise<JournalLine[]> {
@@ -285,77 +255,5 @@ export class FsStore implements Store {
 
   addToJournal(line: JournalLine): Promise<void> {
     return this.#journal.add(line);
-  }
-
-  async #replaceOrRemove(path: string, text: string | undefined): Promise<void> {
-    await this.#locked(async () => {
-      if (text !== undefined) await this.#replaceIfOther(path, textBytes(text));
-      else await onPath('remove', path, () => this.#disk.remove(path));
-    });
-  }
-
-  /** Equal bytes are not rewritten but synced: their writer may have died before that. */
-  async #replaceIfOther(path: string, bytes: Uint8Array): Promise<void> {
-    await onPath('write', path, async () => {
-      if (await this.#holds(path, bytes)) await this.#disk.settle(path);
-      else await this.#disk.replace(path, bytes);
-    });
-  }
-
-  async #holds(path: string, bytes: Uint8Array): Promise<boolean> {
-    try {
-      return Buffer.compare(await this.#disk.read(path, bytes.length), bytes) === 0;
-    } catch {
-      return false; // missing, longer or unreadable: the following write reports what is wrong, if anything
-    }
-  }
-
-  async #readOwn<T>(
-    path: string,
-    parse: (bytes: Uint8Array) => records.Parsed<T>,
-    read = (): Promise<Uint8Array> => this.#disk.read(path),
-  ): Promise<T | undefined> {
-    const look = async (): Promise<Read<T>> => {
-      const once = await this.#parseOwn(read, parse);
-      return 'unread' in once ? this.#parseOwn(read, parse) : once;
-    };
-    const first = await look();
-    if (!('unread' in first)) this.#unreadSince.delete(path);
-    else if (!this.#isLost(path)) throw new StoreError('read', path, { hint: first.problem, cause: first.unread });
-    if (first.ok) return first.value;
-    try {
-      // Read again under the lock: another process may have repaired the file.
-      return await this.#locked(async () => {
-        const again = await look();
-        if (again.ok) return again.value;
-        await this.setAside(path);
-        await this.#onDamage(path, again.problem);
-        return undefined;
-      });
-    } catch {
-      // A disk that is not writable keeps the damaged file: it reads as missing and is reported once.
-      const isFirst = !this.#reported.has(path);
-      this.#reported.add(path);
-      if (isFirst) await this.#onDamage(path, first.problem);
-      return undefined;
-    }
-  }
-
-  /** A file that cannot be read is set aside only after {@link LOST_AFTER_MS}: the disk may recover, and the node must not lose its records. */
-  #isLost(path: string): boolean {
-    const now = this.#clock.monotonic();
-    const since = this.#unreadSince.get(path) ?? now;
-    this.#unreadSince.set(path, since);
-    return now - since >= LOST_AFTER_MS;
-  }
-
-  async #parseOwn<T>(read: () => Promise<Uint8Array>, parse: (bytes: Uint8Array) => records.Parsed<T>): Promise<Read<T>> {
-    try {
-      return parse(await read());
-    } catch (error) {
-      if (errorCode(error) === 'ENOENT') return { ok: true, value: undefined };
-      if (isUnread(error)) return { ok: false, problem: hintFor(error), unread: error };
-      return { ok: false, problem: error instanceof RangeError ? 'it is too large' : hintFor(error) };
-    }
   }
 }

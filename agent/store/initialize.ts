@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import type { Disk, Stat } from '../../base/disk.ts';
 import { type MetaName, onPath, StoreError } from './store.ts';
 import type { Layout } from './layout.ts';
-import type { Locked } from './store-lock.ts';
+import type { Locked } from './record-files.ts';
 import { tempPrefix } from '../../base/durable-disk.ts';
 
 export const metaNames: readonly MetaName[] = ['assigned', 'last-known-good'];

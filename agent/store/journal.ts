@@ -2,7 +2,7 @@ import type { Disk } from '../../base/disk.ts';
 import { defaultReadLimit } from '../../base/durable-disk.ts';
 import { type JournalLine, onPath } from './store.ts';
 import { journalText, parseJournal } from './records.ts';
-import type { Locked } from './store-lock.ts';
+import type { Locked } from './record-files.ts';
 
 const KEPT = 1000;
 /** The journal is rewritten at this many lines, not at every line past `KEPT`: that would write a thousand lines to add one. */
