@@ -42,7 +42,7 @@ export function cycleRunnable(runtime: Runtime, state: SchedulerState, hooks: Sc
     clock,
     timeoutMs: config.volumeBindTimeoutMs,
     freed: (event) => {
-      state.enqueueOn(event);
+      state.pending.enqueueOn(event);
       notify();
     },
   });

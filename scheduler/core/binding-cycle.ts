@@ -236,16 +236,16 @@ export class BindingCycle {
     afterwards?.();
     const latest = state.latest(pod.key);
     if (latest === undefined || latest.uid !== pod.uid || latest.nodeName !== '' || (bound.is === 'irrelevant' && latest.terminating)) {
-      state.done(pod.uid);
+      state.pending.done(pod.uid);
       return;
     }
     // The watch will show why and remove the pod from the queue. If it never does, the answer was not about this pod, which is then retried.
     if (bound.is === 'irrelevant') {
-      state.failed(queued, latest);
+      state.pending.failed(queued, latest);
       return;
     }
     failures.error(queued, latest, bound.message, signal, volumes.reserve.length + volumes.provision.length > 0);
     // The Binding may still take effect: the nomination keeps the capacity of the node for the pod, which tries this node first.
-    if (bound.mayTakeEffect) state.nominate(latest, node);
+    if (bound.mayTakeEffect) state.pending.nominate(latest, node);
   }
 }

@@ -93,7 +93,7 @@ export class EventHandlers {
     const isOurs = this.#hasProfile(pod);
     if (isOurs && pod.terminating) return;
     hooks.onPodPending(pod);
-    if (isOurs) this.#state.addPending(pod);
+    if (isOurs) this.#state.pending.add(pod);
   }
 
   podUpdated(before: PodInfo, after: PodInfo): void {
@@ -117,7 +117,7 @@ export class EventHandlers {
       if (after.terminating && !before.terminating && state.forget(after)) onNote('an assumed pod is being deleted', { pod: after.key });
       return;
     }
-    state.updatePending(before, after);
+    state.pending.update(before, after);
     hooks.onPodPending(after);
   }
 
@@ -129,7 +129,7 @@ export class EventHandlers {
     if (placed === undefined) {
       // Also for a pod that is no longer queued: a terminating pod leaves the queue without a node.
       hooks.onPendingPodDeleted(last);
-      if (nominated !== undefined) state.onNominationRemoved(last, nominated);
+      if (nominated !== undefined) state.pending.onNominationRemoved(last, nominated);
       return;
     }
     // Capacity is freed on the node where the cache counted the pod, whatever the last state of the pod says.
@@ -138,11 +138,11 @@ export class EventHandlers {
     if (placed.at === 'assumed' && !(unseen && placed.boundAt !== undefined)) {
       state.abandonBinding(pod.uid);
       hooks.onPendingPodDeleted(pod);
-      state.onCapacityUnused(pod);
+      state.pending.onCapacityUnused(pod);
       return;
     }
     const heldUpTo = hooks.onAssignedPodDeleted(pod, { unseen, isVictim });
-    state.enqueueOn(
+    state.pending.enqueueOn(
       { kind: 'assigned-pod-deleted', before: pod },
       heldUpTo === -Infinity ? undefined : ({ priority }) => priority > heldUpTo,
     );
@@ -153,9 +153,9 @@ export class EventHandlers {
     const { name = '' } = node.metadata;
     const before = state.cluster.node(name)?.node;
     const change = state.setNode(node);
-    if (change === 'added') state.enqueueOn({ kind: 'node-added', after: node });
+    if (change === 'added') state.pending.enqueueOn({ kind: 'node-added', after: node });
     else if (change.size > 0 && before !== undefined) {
-      state.enqueueOn({ kind: 'node-updated', before, after: node, changed: change });
+      state.pending.enqueueOn({ kind: 'node-updated', before, after: node, changed: change });
       state.requeueNominatedFor(name);
     }
     if (change === 'added' || change.size > 0) this.#options.hooks.onNodeChanged(name, node, change);
@@ -163,7 +163,7 @@ export class EventHandlers {
 
   nodeDeleted(node: Readonly<Node>): void {
     const { name = '' } = node.metadata;
-    this.#state.enqueueOn({ kind: 'node-deleted', before: node });
+    this.#state.pending.enqueueOn({ kind: 'node-deleted', before: node });
     this.#state.removeNode(name);
     this.#state.requeueNominatedFor(name);
     this.#options.hooks.onNodeChanged(name, undefined, 'deleted');
@@ -172,7 +172,7 @@ export class EventHandlers {
   #assigned(pod: PodInfo): void {
     const wasAssumed = this.#state.addAssigned(pod);
     this.#options.hooks.onPodAssigned(pod, wasAssumed);
-    this.#state.enqueueOn({ kind: 'assigned-pod-added', after: pod });
+    this.#state.pending.enqueueOn({ kind: 'assigned-pod-added', after: pod });
   }
 
   #assignedUpdated(before: PodInfo, after: PodInfo): void {
@@ -181,12 +181,12 @@ export class EventHandlers {
       onNote('a pod moved to another node, which the API server should not allow', { pod: after.key, node: after.nodeName });
     if (after.terminating && !before.terminating) hooks.onPodTerminating(after);
     if (before.requests !== after.requests || before.labels !== after.labels || before.terminating !== after.terminating)
-      this.#state.enqueueOn({ kind: 'assigned-pod-updated', before, after });
+      this.#state.pending.enqueueOn({ kind: 'assigned-pod-updated', before, after });
   }
 
   #namespaceChanged(before: Readonly<Namespace> | undefined, after: Readonly<Namespace>): void {
     this.#state.namespacesChanged();
-    this.#state.enqueueOn({ kind: 'namespace-changed', before, after });
+    this.#state.pending.enqueueOn({ kind: 'namespace-changed', before, after });
   }
 
   #hasProfile(pod: PodInfo): boolean {
@@ -226,7 +226,7 @@ export class EventHandlers {
   #onStorage<K extends keyof StorageObjects>(informer: Informer<StorageObjects[K]> | undefined, of: K): void {
     if (informer === undefined) return;
     const wake = (before: Readonly<StorageObjects[K]> | undefined, after: Readonly<StorageObjects[K]> | undefined): void => {
-      this.#state.enqueueOn({ kind: 'storage-changed', of, before, after } as ClusterEvent);
+      this.#state.pending.enqueueOn({ kind: 'storage-changed', of, before, after } as ClusterEvent);
     };
     this.#on(informer, {
       added: (after, initial) => {

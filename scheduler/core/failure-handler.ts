@@ -51,7 +51,7 @@ export class FailureHandler {
     const { state, hooks, tasks, metrics } = this.#options;
     const failure: Failure =
       error.by.size === 0 ? { why: 'error' } : { why: 'refused', by: error.by, short: shortIn(error.reasons.keys()), equivalenceClass };
-    const { nominate, unnominated } = state.unschedulable(queued, pod, failure, postFilter);
+    const { nominate, unnominated } = state.pending.unschedulable(queued, pod, failure, postFilter);
     hooks.onUnschedulable(pod);
     metrics.attempt(pod.schedulerName, 'unschedulable');
     const { message, chosen } = postFilter;
@@ -65,7 +65,7 @@ export class FailureHandler {
    */
   error(queued: QueuedPod, pod: PodInfo, message: string, signal: AbortSignal, wasNominated = false): void {
     const { state, metrics } = this.#options;
-    const { nominate = wasNominated ? '' : undefined } = state.failed(queued, pod);
+    const { nominate = wasNominated ? '' : undefined } = state.pending.failed(queued, pod);
     metrics.attempt(pod.schedulerName, 'error');
     this.#report(pod, { reason: 'SchedulerError', message, nominate }, signal);
   }
@@ -124,10 +124,10 @@ export class FailureHandler {
     const failed = result.failures.length > 0;
     if (failed) {
       // The victims may survive, so they no longer count as victims. What prevented the deletion rarely ends at once: wait.
-      state.spared(victims);
+      state.pending.spared(victims);
       await clock.sleep(PREEMPTION_RETRY_MS, signal);
     }
-    state.preempted(pod, unnominated, failed);
+    state.pending.preempted(pod, unnominated, failed);
   }
 }
 

@@ -102,7 +102,7 @@ export class Loop {
   /** Handles timeouts and ended backoffs. @returns when to call again */
   #tick(signal: AbortSignal): Millis | undefined {
     const { state, hooks, assumed } = this.#options;
-    const times = [assumed.tick(signal), state.tick(), hooks.tick(signal)].filter((time) => time !== undefined);
+    const times = [assumed.tick(signal), state.pending.tick(), hooks.tick(signal)].filter((time) => time !== undefined);
     return times.length === 0 ? undefined : Math.min(...times);
   }
 
@@ -175,7 +175,7 @@ export class AssumedPods {
           if (is === 'bound' || !state.forget(info)) return;
           const pod = state.latest(info.key);
           // Added as a new pod: the queue dropped its attempts and backoff when it was bound.
-          if (pod !== undefined && pod.uid === info.uid && pod.nodeName === '' && !pod.terminating) state.readd(pod);
+          if (pod !== undefined && pod.uid === info.uid && pod.nodeName === '' && !pod.terminating) state.pending.readd(pod);
         },
         () => {},
       )

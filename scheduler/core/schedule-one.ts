@@ -75,7 +75,7 @@ export class ScheduleOne {
   /** Pops the next pod and prepares the expensive parts of its decision, in slices between which the process handles other work. */
   async #pop(signal: AbortSignal): Promise<Popped | { is: 'none' }> {
     const { state, caches, clock } = this.#options;
-    const queued = state.pop();
+    const queued = state.pending.pop();
     if (queued === undefined) return { is: 'none' };
     const next = this.#checkPopped(queued);
     if (next.is !== 'ready' || this.#isPrepared(next, clock.monotonic() + SLICE_MS)) return next;
@@ -96,7 +96,7 @@ export class ScheduleOne {
       const profile = state.profileOf(pod);
       const isGone = latest === undefined || pod.uid !== queued.info.uid || pod.nodeName !== '' || profile === undefined;
       if (isGone || pod.terminating || state.cluster.placed(pod.uid) !== undefined) {
-        state.done(queued.info.uid);
+        state.pending.done(queued.info.uid);
         return { is: 'skipped', pod: queued.info, isTerminating: pod.terminating && !isGone };
       }
       if (pod.unreadable !== undefined) throw new TypeError(`the pod cannot be read: ${pod.unreadable}`);

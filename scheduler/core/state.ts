@@ -2,27 +2,23 @@ import type { Clock, Millis } from '../../base/clock.ts';
 import { type Random, seededRandom } from '../../base/random.ts';
 import type { Key } from '../../kube/cache/contract.ts';
 import { Cluster, type NodeChange, type Placed } from '../cache/cluster.ts';
-import type { Budget, ClusterEvent, Node } from '../types.ts';
+import type { Budget, Node } from '../types.ts';
 import type { ProfileConfig, SchedulerConfig } from '../config/config.ts';
 import { DefaultSpreadSelectors } from '../engine/default-spread-selectors.ts';
 import { Engine } from '../engine/engine.ts';
 import { BY_RESOURCE, type Caches } from '../informers.ts';
 import { isIgnored } from '../plugins/node-resources.ts';
 import { type PodInfo, podInfoOf } from '../pod/pod-info.ts';
-import type { Candidate } from '../preempt/candidates.ts';
-import type { Failure, QueuedPod, SchedulingQueue } from '../queue/contract.ts';
-import { createHints } from '../queue/hints.ts';
-import { nominatedNodeOf, nominationsOf, Nominator } from '../queue/nominator.ts';
-import { requirementsKey } from '../queue/equivalence-class.ts';
-import { createQueue } from '../queue/queue.ts';
+import { createHints, type Hints } from '../queue/hints.ts';
 import type { VolumeDecision } from '../volumes/contract.ts';
 import { CachedStorage, ClaimUsers } from '../volumes/view.ts';
 import { VolumeWork } from '../volumes/rules.ts';
 import type { HeldCapacity, Reserved } from './hooks.ts';
+import { type NominatorView, PendingPods, type QueueView } from './pending-pods.ts';
 
 export type ClusterView = Pick<Cluster, 'node' | 'placed' | 'placedPods' | 'nodeCount' | 'podCount' | 'lowestPriority' | 'unconfirmed'>;
-export type QueueView = Pick<SchedulingQueue, 'sizes' | 'inFlight' | 'find' | 'list'>;
-export type NominatorView = Pick<Nominator, 'nodeOf' | 'on' | 'nodes' | 'size'>;
+
+type Labels = Readonly<Record<string, string>>;
 
 /** A pod that counts on its node before the API server has bound it, for as long as its binding cycle runs. */
 export interface AssumedPod {
@@ -40,8 +36,9 @@ export interface StateOptions {
 }
 
 /**
- * The state that decisions are based on. Only this class writes the cluster, the queue and the nominator, and requeues pods after its writes; all other code
- * has read-only views of them. All methods are synchronous and without side effects outside.
+ * The state that decisions are based on: the pods on nodes, the pending pods, and the decisions about volumes. Only this class writes the cluster, and only
+ * {@link PendingPods} the queue and the nominator; all other code has read-only views of the three. All methods are synchronous and without side effects
+ * outside.
  */
 export class SchedulerState {
   readonly config: SchedulerConfig;
@@ -49,6 +46,7 @@ export class SchedulerState {
   readonly engine: Engine;
   readonly spreadSelectors: DefaultSpreadSelectors;
   readonly volumes: VolumeWork;
+  readonly pending: PendingPods;
   readonly held: HeldCapacity;
   readonly random: Random;
   /** Wall clock at construction, plus the monotonic time since then: setting the clock changes no deadline. */
@@ -56,15 +54,10 @@ export class SchedulerState {
   /** Converts a time of {@link now} to the present wall clock: for output, and for other processes. */
   readonly shown: (at: Millis) => Millis;
   readonly #cluster: Cluster;
-  readonly #queue: SchedulingQueue;
-  readonly #nominator = new Nominator();
   readonly #claimUsers = new ClaimUsers();
-  /** UIDs of preempted pods: their capacity is for the preemptors. */
-  readonly #victims = new Set<string>();
   readonly #assumed = new Map<string, AssumedPod & { readonly over: AbortController }>();
 
   constructor({ caches, config, clock, random, held }: StateOptions) {
-    const { profiles, reservation, compat } = config;
     this.config = config;
     this.caches = caches;
     this.held = held;
@@ -72,10 +65,9 @@ export class SchedulerState {
     const now = (): Millis => zero + clock.monotonic();
     this.now = now;
     this.shown = (at) => Math.round(at + clock.now() - now());
-    this.random = compat.seed === undefined ? random : seededRandom(compat.seed);
-    const namespaceLabels = (name: string): Readonly<Record<string, string>> | undefined => caches.namespaces.get(name)?.metadata.labels;
+    this.random = config.compat.seed === undefined ? random : seededRandom(config.compat.seed);
+    const namespaceLabels = (name: string): Labels | undefined => caches.namespaces.get(name)?.metadata.labels;
     const cluster = new Cluster(namespaceLabels);
-    const nominator = this.#nominator;
     this.#cluster = cluster;
     this.spreadSelectors = new DefaultSpreadSelectors({
       services: (namespace) => caches.services.list(namespace),
@@ -84,18 +76,30 @@ export class SchedulerState {
       statefulSet: (key) => caches.statefulSets.get(key),
     });
     this.volumes = new VolumeWork(new CachedStorage(caches.storage, (namespace, claim) => this.#claimUsers.of(namespace, claim)), held);
+    this.pending = new PendingPods({
+      config,
+      now,
+      held,
+      hints: this.#createHints(namespaceLabels),
+      isPlaced: (uid) => cluster.placed(uid) !== undefined,
+      latest: this.latest,
+    });
     this.engine = new Engine({
       cluster,
       random: this.random,
-      compat,
+      compat: config.compat,
       defaultSelectorOf: this.spreadSelectors.of,
       volumes: this.volumes,
       deviceClassOf: (resource) => caches.deviceClasses?.indexed(BY_RESOURCE, resource)[0]?.metadata.name,
-      nominations: nominationsOf(nominator, held),
+      nominations: this.pending.nominations,
     });
-    const hints = createHints({
+  }
+
+  #createHints(namespaceLabels: (name: string) => Labels | undefined): Hints {
+    const { profiles } = this.config;
+    return createHints({
       namespaceLabels,
-      isAntiKey: (topologyKey) => cluster.carried.hasAntiKey(topologyKey),
+      isAntiKey: (topologyKey) => this.#cluster.carried.hasAntiKey(topologyKey),
       addedAffinity: (name) => profiles.get(name)?.nodeAffinity.addedAffinity,
       ignores: (name, resource) => {
         const profile = profiles.get(name);
@@ -107,15 +111,6 @@ export class SchedulerState {
         return asked !== undefined && 'plugin' in asked;
       },
     });
-    this.#queue = createQueue({
-      now,
-      initialBackoffMs: config.initialBackoffMs,
-      maxBackoffMs: config.maxBackoffMs,
-      flushMs: config.unschedulableFlushMs,
-      hints,
-      prioritized: (info) => reservation.upgradeFirst && held.of(info) !== undefined,
-      classOf: requirementsKey,
-    });
   }
 
   // ---- views
@@ -125,15 +120,15 @@ export class SchedulerState {
   }
 
   get queue(): QueueView {
-    return this.#queue;
+    return this.pending.queue;
   }
 
   get nominator(): NominatorView {
-    return this.#nominator;
+    return this.pending.nominator;
   }
 
   get victims(): ReadonlySet<string> {
-    return this.#victims;
+    return this.pending.victims;
   }
 
   /** Undefined: the pod belongs to another scheduler. */
@@ -149,29 +144,13 @@ export class SchedulerState {
 
   // ---- events of informers
 
-  /** A pending pod was added. */
-  addPending(pod: PodInfo): void {
-    this.#queue.add(pod);
-    this.#nominator.add(pod);
-    this.#queue.reorder(pod.uid);
-  }
-
-  /** A pending pod was updated. If it lost its nomination, pods that had to leave that node to it are requeued. */
-  updatePending(before: PodInfo, after: PodInfo): void {
-    this.#queue.add(after);
-    const was = nominatedNodeOf(before);
-    this.#nominator.update(before, after);
-    if (was !== '' && was !== nominatedNodeOf(after)) this.onNominationRemoved(before, was);
-  }
-
   /** A pod is assigned to a node, by any scheduler: it is no longer assumed or pending. @returns whether it was assumed until now */
   addAssigned(pod: PodInfo): boolean {
     const wasAssumed = this.#cluster.placed(pod.uid)?.at === 'assumed';
-    this.#queue.delete(pod);
-    const nominated = this.#nominator.delete(pod.uid);
+    const nominated = this.pending.remove(pod);
     this.#cluster.addPod(pod);
     this.#claimUsers.add(pod, pod.nodeName);
-    if (nominated !== undefined && nominated !== pod.nodeName) this.onNominationRemoved(pod, nominated);
+    if (nominated !== undefined && nominated !== pod.nodeName) this.pending.onNominationRemoved(pod, nominated);
     return wasAssumed;
   }
 
@@ -185,9 +164,8 @@ export class SchedulerState {
   /** A pod was deleted. @returns where it counted, and for which node it was nominated */
   deletePod(last: PodInfo): { placed: Placed | undefined; nominated: string | undefined; isVictim: boolean } {
     const placed = this.#cluster.placed(last.uid);
-    const nominated = this.#nominator.delete(last.uid);
-    this.#queue.delete(last);
-    const isVictim = this.#victims.delete(last.uid);
+    const nominated = this.pending.remove(last);
+    const isVictim = this.pending.victimDeleted(last.uid);
     if (placed !== undefined) {
       this.#cluster.removePod(last.uid);
       this.#claimUsers.remove(placed.info);
@@ -209,6 +187,16 @@ export class SchedulerState {
     this.#cluster.removeNode(name);
   }
 
+  /** A node changed or was deleted: requeues the pods nominated for it that no preemption there can help any more; they may fit elsewhere. */
+  requeueNominatedFor(name: string): void {
+    const on = this.#cluster.node(name);
+    this.pending.requeueNominatedFor(name, (pod) => {
+      const profile = this.profileOf(pod);
+      if (profile === undefined) return false;
+      return on?.node === undefined || this.engine.rejectionOn(pod, profile, on)?.resolvable === false;
+    });
+  }
+
   /** The labels of a namespace changed, or a namespace was added. */
   namespacesChanged(): void {
     this.#cluster.namespacesChanged();
@@ -225,12 +213,7 @@ export class SchedulerState {
     this.#cluster.removePod(uid);
   }
 
-  // ---- one pod, phase by phase
-
-  /** The next pod to schedule. In flight until {@link done}, {@link unschedulable} or {@link failed}. */
-  pop(): QueuedPod | undefined {
-    return this.#queue.pop();
-  }
+  // ---- pods that are being bound
 
   /**
    * From now on the pod counts on this node, and the decision about its volumes for all pods: {@link forget} and {@link abandonBinding} revert both. Ends with
@@ -240,9 +223,7 @@ export class SchedulerState {
     this.#cluster.assume(pod, node);
     this.volumes.view.assume(pod.uid, volumes);
     this.#claimUsers.add(pod, node);
-    this.#queue.assumed(pod.uid);
-    const nominated = this.#nominator.delete(pod.uid);
-    if (nominated !== undefined && nominated !== node) this.onNominationRemoved(pod, nominated);
+    this.pending.assumed(pod, node);
     const over = new AbortController();
     const assumed = { over, forgotten: over.signal, reserved: undefined };
     this.#assumed.set(pod.uid, assumed);
@@ -251,7 +232,7 @@ export class SchedulerState {
 
   /** The API server has bound the pod; only its watch event is outstanding. */
   bound(uid: string): void {
-    this.#queue.done(uid);
+    this.pending.done(uid);
     this.#cluster.bound(uid, this.now());
   }
 
@@ -261,13 +242,13 @@ export class SchedulerState {
     if (placed === undefined || !this.#cluster.forget(pod.uid)) return false;
     this.#claimUsers.remove(placed.info);
     this.abandonBinding(pod.uid);
-    this.onCapacityUnused({ ...placed.info, nodeName: placed.state.name });
+    this.pending.onCapacityUnused({ ...placed.info, nodeName: placed.state.name });
     return true;
   }
 
   /** The pod will not be bound: volumes chosen for it are free for other pods, and its reservation is held again. */
   abandonBinding(uid: string): void {
-    for (const event of this.volumes.view.forget(uid)) this.enqueueOn(event);
+    for (const event of this.volumes.view.forget(uid)) this.pending.enqueueOn(event);
     const assumed = this.#assumed.get(uid);
     assumed?.over.abort();
     assumed?.reserved?.unreserve();
@@ -276,119 +257,6 @@ export class SchedulerState {
   bindingDone(uid: string, assumed: AssumedPod): void {
     if (this.#assumed.get(uid) === assumed) this.#assumed.delete(uid);
   }
-
-  /** The pod no longer needs to be scheduled. */
-  done(uid: string): void {
-    this.#queue.done(uid);
-  }
-
-  /**
-   * No node passed: requeues the pod. If victims were chosen, the pod is held until they are deleted, and nominated for their node.
-   * @param keepsNomination - the pod keeps its nomination
-   * @returns the nominatedNodeName to write to its status (as in {@link Wanted}), and pods of lower priority that lost their nomination for this node
-   */
-  unschedulable(
-    queued: QueuedPod,
-    pod: PodInfo,
-    failure: Failure,
-    { chosen, keepsNomination }: { readonly chosen: Candidate | undefined; readonly keepsNomination: boolean },
-  ): { nominate: string | undefined; unnominated: readonly PodInfo[] } {
-    const nominator = this.#nominator;
-    if (chosen !== undefined) this.#queue.hold(pod.uid);
-    this.#queue.requeue(queued, failure, pod);
-    const before = nominator.nodeOf(pod.uid);
-    let unnominated: readonly PodInfo[] = [];
-    if (chosen !== undefined) {
-      unnominated = nominator.on(chosen.node).filter((other) => other.uid !== pod.uid && other.priority < pod.priority);
-      // A victim that was deleted during the call to an extender gets no further delete event, which would remove it from this set.
-      for (const { uid } of chosen.victims) if (this.#cluster.placed(uid) !== undefined) this.#victims.add(uid);
-      for (const { uid } of unnominated) nominator.delete(uid);
-      nominator.add(pod, chosen.node);
-    } else if (!keepsNomination) nominator.delete(pod.uid);
-    // Requeued here, not by the event of the pod's status: the nomination may never have been written there.
-    if (before !== undefined && nominator.nodeOf(pod.uid) !== before) this.onNominationRemoved(pod, before);
-    return { nominate: chosen?.node ?? (keepsNomination ? undefined : cleared(before, pod)), unnominated };
-  }
-
-  /** The attempt failed with an error: the pod is retried with growing backoff. @returns as {@link unschedulable} */
-  failed(queued: QueuedPod, pod: PodInfo): { nominate: string | undefined } {
-    const nominated = this.#nominator.delete(pod.uid);
-    const latest = this.latest(pod.key) ?? pod;
-    this.#queue.requeue(queued, { why: 'error' }, latest);
-    if (nominated !== undefined) this.onNominationRemoved(pod, nominated);
-    return { nominate: cleared(nominated, latest) };
-  }
-
-  /** Nominates the pod for the node, until the pod is assumed, or rejected again. */
-  nominate(pod: PodInfo, node: string): void {
-    this.#nominator.add(pod, node);
-  }
-
-  /** The preemption has ended: releases the preemptor, requeues it if a victim was not deleted (`failed`), and requeues pods that lost their nomination. */
-  preempted(pod: PodInfo, unnominated: readonly PodInfo[], failed: boolean): void {
-    for (const { uid } of unnominated) this.#queue.activate(uid);
-    this.#queue.release(pod.uid);
-    if (failed) this.#queue.activate(pod.uid);
-  }
-
-  /** These pods were not deleted and are no longer victims. */
-  spared(victims: readonly PodInfo[]): void {
-    for (const { uid } of victims) this.#victims.delete(uid);
-  }
-
-  // ---- pods that wait
-
-  /** Requeues pods whose backoff or waiting time is over. @returns when to call again; undefined: no pod waits for a time */
-  tick(): Millis | undefined {
-    return this.#queue.tick();
-  }
-
-  /** Requeues the pods that the event may help. @param only - selects the pods to consider. @default all */
-  enqueueOn(event: ClusterEvent, only?: (pod: PodInfo) => boolean): void {
-    this.#queue.enqueueOn(event, only);
-  }
-
-  /** A node changed or was deleted: requeues the pods nominated for it that no preemption there can help any more; they may fit elsewhere. */
-  requeueNominatedFor(name: string): void {
-    const on = this.#cluster.node(name);
-    for (const pod of this.#nominator.on(name)) {
-      const profile = this.profileOf(pod);
-      if (profile === undefined) continue;
-      if (on?.node === undefined || this.engine.rejectionOn(pod, profile, on)?.resolvable === false) this.#queue.activate(pod.uid);
-    }
-  }
-
-  /** The capacity of this pod, or held for it, is free for pods of at most this priority: to pods of higher priority it was available before. */
-  onHoldReleased(pod: PodInfo, most: number): void {
-    this.#queue.enqueueOn({ kind: 'assigned-pod-deleted', before: pod }, ({ priority }) => priority <= most);
-  }
-
-  /** An assumed pod will not be bound: requeues the other pods that its capacity may help, unless the capacity is held. */
-  onCapacityUnused(pod: PodInfo): void {
-    const heldUpTo = this.held.heldUpTo(pod);
-    this.#queue.enqueueOn({ kind: 'assigned-pod-deleted', before: pod }, ({ uid, priority }) => uid !== pod.uid && priority > heldUpTo);
-  }
-
-  /** The pod is no longer nominated for this node: requeues the other pods that had to leave the capacity to it. */
-  onNominationRemoved(pod: PodInfo, node: string): void {
-    const before = { ...pod, nodeName: node };
-    this.#queue.enqueueOn({ kind: 'assigned-pod-deleted', before }, ({ uid, priority }) => uid !== pod.uid && priority <= pod.priority);
-  }
-
-  /** Whether capacity is held for this pod has changed, and with it the order of the queue. */
-  reorder(uid: string): void {
-    this.#queue.reorder(uid);
-  }
-
-  /** Queues the pod again, as a new one. */
-  readd(pod: PodInfo): void {
-    this.#queue.add(pod);
-  }
 }
 
 export const NO_VOLUMES: VolumeDecision = { reserve: [], provision: [] };
-
-/** '' clears nominatedNodeName. The status may still name a node whose nomination ended here when the pod was assumed. */
-function cleared(nominated: string | undefined, pod: PodInfo): '' | undefined {
-  return nominated !== undefined || nominatedNodeOf(pod) !== '' ? '' : undefined;
-}

@@ -76,8 +76,8 @@ export function reservationHooks(options: ReservationHooksOptions): ReservationH
       const { reservation, result } = one;
       if (!isReported) report(reservation, endedEvent(one));
       ended(isReported ? undefined : result, reservation);
-      state.onHoldReleased(reservation.heldPod, reservation.priority);
-      if (reservation.claimant !== undefined) state.reorder(reservation.claimant.uid);
+      state.pending.onHoldReleased(reservation.heldPod, reservation.priority);
+      if (reservation.claimant !== undefined) state.pending.reorder(reservation.claimant.uid);
     }
   };
   const recheck = (node: string, isHeld: (reservation: Reservation) => boolean = () => false): void => {
@@ -98,7 +98,7 @@ export function reservationHooks(options: ReservationHooksOptions): ReservationH
       if (reservations.size === 0) return;
       const seen = reservations.podSeen(pod, (node) => capacityFacts(state.cluster, reservations, node), state.now());
       dropped(seen.dropped);
-      if (seen.eased !== undefined) state.onHoldReleased(seen.eased.before.heldPod, seen.eased.before.priority);
+      if (seen.eased !== undefined) state.pending.onHoldReleased(seen.eased.before.heldPod, seen.eased.before.priority);
     },
     onPendingPodDeleted: (pod) => reservations.pendingPodDeleted(pod, state.now()),
     onPodAssigned(pod, wasAssumed) {
@@ -134,7 +134,7 @@ export function reservationHooks(options: ReservationHooksOptions): ReservationH
 
     onReserve(pod, node) {
       const released = reservations.assumed(pod);
-      if (released !== undefined && released.node !== node) state.onHoldReleased(released.heldPod, released.priority);
+      if (released !== undefined && released.node !== node) state.pending.onHoldReleased(released.heldPod, released.priority);
       recheck(node);
       return released && reservedFor(pod, node, released);
     },

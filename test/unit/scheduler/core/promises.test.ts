@@ -129,8 +129,8 @@ test('who waits for its victims is held, and what it was promised before is ther
   const high = podInfoOf(pod('high').cpu('1').priority(10).status({ nominatedNodeName: 'b' }).build());
   const refusal = { why: 'refused', by: new Set<'NodeResourcesFit'>(['NodeResourcesFit']), short: new Set(['cpu']) } as const;
   const refuse = (info: PodInfo, chosen?: { node: string; victims: PodInfo[]; violations: number }) => {
-    state.addPending(info);
-    state.unschedulable(state.pop() ?? assert.fail(), info, refusal, { chosen, keepsNomination: false });
+    state.pending.add(info);
+    state.pending.unschedulable(state.pending.pop() ?? assert.fail(), info, refusal, { chosen, keepsNomination: false });
   };
   refuse(low);
   refuse(high, { node: 'a', victims: [gone, there], violations: 0 });

@@ -205,7 +205,7 @@ test('a new leader does not report what expired under the one before', () => {
   const { kept: reservations, room } = keeping();
   const done: string[] = [];
   const note = (what: string) => () => void done.push(what);
-  const state = { now: () => room.expiresAt, onHoldReleased: note('requeued') } as unknown as ReservationHooksOptions['state'];
+  const state = { now: () => room.expiresAt, pending: { onHoldReleased: note('requeued') } } as unknown as ReservationHooksOptions['state'];
   const [events, meters] = [() => ({ event: note('event') }), { ended: note('counted') }] as unknown as [ReservationHooksOptions['events'], ReservationHooksOptions['meters']]; // prettier-ignore
   const client = {} as ReservationHooksOptions['client'];
   const hooks = reservationHooks({ state, reservations, placeholders: undefined, onSets: undefined, client, events, meters, log: silentLog }); // prettier-ignore
