@@ -1,9 +1,10 @@
 import { seededRandom } from '../base/random.ts';
 import { Cluster } from './cache/cluster.ts';
-import { postFilter } from './preempt/post-filter.ts';
+import { postFilter, type PostFilterResult } from './preempt/post-filter.ts';
 import { DefaultSpreadSelectors } from './engine/default-spread-selectors.ts';
 import { VolumeWork } from './volumes/rules.ts';
 import { Engine, type Evaluation } from './engine/engine.ts';
+import type { FitError } from './engine/rejections.ts';
 import type { Rejection } from './plugins/names.ts';
 import { type PodInfo, podInfoOf } from './pod/pod-info.ts';
 import { Nominator } from './queue/nominator.ts';
@@ -180,7 +181,7 @@ function refusals(pod: PodInfo, refused: ReadonlyMap<string, Rejection>, nodes: 
     });
 }
 
-function preemptionRows({ chosen, message }: ReturnType<typeof postFilter>, pod: PodInfo): Explained[] {
+function preemptionRows({ chosen, message }: PostFilterResult, pod: PodInfo): Explained[] {
   if (chosen !== undefined) {
     const victims = chosen.victims.map(({ key }) => key);
     const broken = chosen.violations === 0 ? '' : `, breaking ${chosen.violations} disruption budget(s)`;
@@ -190,7 +191,7 @@ function preemptionRows({ chosen, message }: ReturnType<typeof postFilter>, pod:
   return at < 0 ? [] : [{ object: pod.key, reason: 'preemption', detail: message.slice(at + 'preemption: '.length) }];
 }
 
-function retryConditions({ running }: PodFacts, pod: PodInfo, by: Evaluation['error']['by']): Explained[] {
+function retryConditions({ running }: PodFacts, pod: PodInfo, by: FitError['by']): Explained[] {
   if (running?.pending !== undefined) return [];
   return retryConditionsOf(by).map((detail) => ({ object: pod.key, reason: 'retried-when', detail }));
 }

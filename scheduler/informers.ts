@@ -84,6 +84,13 @@ export interface Caches {
   storage: StorageCaches;
 }
 
+/** Whether the caches show a state that the server had: no pod is scheduled in the middle of a relist. */
+export interface SettledCaches {
+  readonly settled: boolean;
+  /** Resolves once settled. Rejects with the signal's reason. */
+  whenSettled(signal: AbortSignal): Promise<void>;
+}
+
 /** Informers of the storage kinds; undefined for kinds that the server does not have. */
 export interface StorageCaches {
   claims: Informer<Claim>;

@@ -1,8 +1,8 @@
 import { setImmediate as breathe } from 'node:timers/promises';
 import type { Clock, Millis } from '../../base/clock.ts';
 import type { Trigger } from '../../base/waiting.ts';
-import type { Runtime } from '../../kube/process/contract.ts';
 import type { Placed } from '../cache/cluster.ts';
+import type { SettledCaches } from '../informers.ts';
 import type { Binder, BindingCycle } from './binding-cycle.ts';
 import type { SchedulerHooks } from './hooks.ts';
 import type { ScheduleOne } from './schedule-one.ts';
@@ -53,8 +53,7 @@ interface LoopOptions {
   statuses: Pick<StatusWriter, 'idle'>;
   /** Extenders are called over the network, so a scheduling attempt may wait. */
   hasExtenders: boolean;
-  /** Whether the caches show a state that the server had: no pod is scheduled in the middle of a relist. */
-  caches: Pick<Runtime['informers'], 'settled' | 'whenSettled'>;
+  caches: SettledCaches;
   /** There may be something to do. */
   trigger: Pick<Trigger, 'wait' | 'waitOr'>;
   clock: Clock;

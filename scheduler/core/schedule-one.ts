@@ -2,11 +2,11 @@ import { setImmediate as breathe } from 'node:timers/promises';
 import type { Clock, Millis } from '../../base/clock.ts';
 import { describeError, unreachable } from '../../base/errors.ts';
 import type { Log } from '../../base/log.ts';
-import type { Runtime } from '../../kube/process/contract.ts';
 import type { Extenders } from '../extenders/chain.ts';
+import type { SettledCaches } from '../informers.ts';
 import type { PodInfo } from '../pod/pod-info.ts';
 import type { QueuedPod } from '../queue/contract.ts';
-import type { BindingCycle } from './binding-cycle.ts';
+import type { BindingCycle, Scheduled } from './binding-cycle.ts';
 import type { FailureHandler } from './failure-handler.ts';
 import type { SchedulerHooks } from './hooks.ts';
 import type { SchedulerMetrics } from './reporting.ts';
@@ -18,7 +18,12 @@ type Popped =
   | { is: 'skipped'; pod: PodInfo; isTerminating: boolean }
   /** The pod is malformed, or the scheduler failed to process it. */
   | { is: 'broken'; queued: QueuedPod; error: unknown }
-  | ({ is: 'ready' } & Attempt);
+  | ReadyPod;
+
+/** A popped pod that still needs to be scheduled. */
+interface ReadyPod extends Attempt {
+  readonly is: 'ready';
+}
 
 export interface ScheduleOneOptions {
   state: SchedulerState;
@@ -26,8 +31,7 @@ export interface ScheduleOneOptions {
   binding: BindingCycle;
   failures: FailureHandler;
   extenders: Extenders | undefined;
-  /** Whether the caches show a state that the server had: no pod is scheduled in the middle of a relist. */
-  caches: Pick<Runtime['informers'], 'settled' | 'whenSettled'>;
+  caches: SettledCaches;
   metrics: SchedulerMetrics;
   clock: Clock;
   log: Log;
@@ -57,7 +61,7 @@ export class ScheduleOne {
   }
 
   /** Reports a pod that is not to be scheduled. */
-  #isReady(next: Popped, signal: AbortSignal): next is Extract<Popped, { is: 'ready' }> {
+  #isReady(next: Popped, signal: AbortSignal): next is ReadyPod {
     switch (next.is) {
       case 'skipped':
         if (next.isTerminating) this.#options.failures.skippedTerminating(next.pod);
@@ -150,7 +154,7 @@ export class ScheduleOne {
   }
 
   /** Assume and Reserve: from now on the pod counts on this node. */
-  #assume({ queued, pod, profile }: Attempt, node: string): Parameters<BindingCycle['start']>[0] {
+  #assume({ queued, pod, profile }: Attempt, node: string): Scheduled {
     const { state, hooks } = this.#options;
     const on = state.cluster.node(node);
     const volumes = on?.node === undefined ? NO_VOLUMES : state.volumes.decide(pod, profile, on.node, [...on.pods.values()]);

@@ -1,15 +1,24 @@
 import { messageOf } from '../../base/errors.ts';
-import type { ProfileConfig } from '../config/config.ts';
+import type { ProfileConfig, SchedulerConfig } from '../config/config.ts';
 import type { Evaluation } from '../engine/engine.ts';
 import { type FitError, fitErrorText } from '../engine/rejections.ts';
-import type { Extenders } from '../extenders/chain.ts';
+import type { Extenders, Filtered } from '../extenders/chain.ts';
 import type { PodInfo } from '../pod/pod-info.ts';
 import { pickOneNode } from '../preempt/candidates.ts';
-import { postFilter, type PostFilterResult, preemptionText } from '../preempt/post-filter.ts';
+import { postFilter, type PostFilterResult, type PostFilterState, preemptionText } from '../preempt/post-filter.ts';
 import type { QueuedPod } from '../queue/contract.ts';
-import { equivalenceClassOf } from '../queue/equivalence-class.ts';
+import { equivalenceClassOf, type EquivalenceState } from '../queue/equivalence-class.ts';
 import type { Node } from '../types.ts';
-import type { SchedulerState } from './state.ts';
+import type { HeldCapacity } from './hooks.ts';
+
+/** What the scheduling cycle reads. */
+export interface SchedulingCycleState extends PostFilterState, EquivalenceState {
+  readonly cluster: PostFilterState['cluster'];
+  readonly nominator: PostFilterState['nominator'];
+  readonly config: Pick<SchedulerConfig, 'preemption' | 'reservation'>;
+  /** Capacity that is held for pods. */
+  readonly held: Pick<HeldCapacity, 'of'>;
+}
 
 /** One attempt to find a node for a pod. */
 export interface Attempt {
@@ -35,7 +44,7 @@ export type ScheduleResult = { readonly changed?: () => string | undefined } & (
 );
 
 /** PreFilter, Filter, Score, and PostFilter if no node passed. Synchronous; changes nothing. */
-export function schedulingCycle(state: SchedulerState, { pod, profile }: Attempt): ScheduleResult {
+export function schedulingCycle(state: SchedulingCycleState, { pod, profile }: Attempt): ScheduleResult {
   const decision = state.engine.decide(pod, profile, firstChoice(state, pod));
   if (decision.placed) return { result: 'scheduled', node: decision.node };
   const { error } = decision;
@@ -44,7 +53,7 @@ export function schedulingCycle(state: SchedulerState, { pod, profile }: Attempt
 }
 
 /** The node that the pod is nominated for, or where capacity is held for it. */
-function firstChoice({ nominator, held, config }: SchedulerState, pod: PodInfo): string | undefined {
+function firstChoice({ nominator, held, config }: SchedulingCycleState, pod: PodInfo): string | undefined {
   const nominated = nominator.nodeOf(pod.uid);
   if (nominated !== undefined) return nominated;
   return config.reservation.placement === 'prefer' ? held.of(pod)?.node : undefined;
@@ -60,7 +69,7 @@ export function usesExtenders(extenders: Extenders, pod: PodInfo): boolean {
  * @throws the signal's reason
  */
 export async function schedulingCycleWithExtenders(
-  state: SchedulerState,
+  state: SchedulingCycleState,
   extenders: Extenders,
   attempt: Attempt,
   signal: AbortSignal,
@@ -90,7 +99,7 @@ export async function schedulingCycleWithExtenders(
 }
 
 async function unschedulable(
-  state: SchedulerState,
+  state: SchedulingCycleState,
   extenders: Extenders,
   attempt: Attempt,
   error: FitError,
@@ -113,7 +122,7 @@ const NO_CANDIDATE = 'no candidate node for preemption';
 
 /** PostFilter with extenders, which may remove nodes and victims from the candidates. `failed`: a call to an extender failed. */
 async function postFilterWithExtenders(
-  state: SchedulerState,
+  state: SchedulingCycleState,
   extenders: Extenders,
   { pod, profile }: Attempt,
   error: FitError,
@@ -134,7 +143,7 @@ async function postFilterWithExtenders(
 }
 
 async function choose(
-  { random }: SchedulerState,
+  { random }: SchedulingCycleState,
   extenders: Extenders,
   { pod }: Attempt,
   { totals }: Evaluation,
@@ -155,11 +164,11 @@ async function choose(
   return ties[Math.floor(random() * ties.length)] ?? '';
 }
 
-function nodesOf({ cluster }: SchedulerState, { totals }: Evaluation): Readonly<Node>[] {
+function nodesOf({ cluster }: SchedulingCycleState, { totals }: Evaluation): Readonly<Node>[] {
   return [...totals.keys()].flatMap((name) => cluster.node(name)?.node ?? []);
 }
 
-function withRejections(error: FitError, refused: Awaited<ReturnType<Extenders['filter']>>['refused']): FitError {
+function withRejections(error: FitError, refused: Filtered['refused']): FitError {
   const reasons = new Map(error.reasons);
   let resolvable = error.resolvable;
   for (const { reasons: said, resolvable: helped } of refused.values()) {

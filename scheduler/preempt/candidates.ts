@@ -5,17 +5,17 @@ import type { Millis } from '../../base/clock.ts';
 
 interface EligibilityFacts {
   readonly pod: PodInfo;
-  /** The pod's nominated node, if any. */
-  readonly nominated:
-    | {
-        /** Whether preemption on that node could help, as the last attempt found. */
-        readonly resolvable: boolean;
-        /** Pods on that node; none when the node was deleted. */
-        readonly pods: readonly PodInfo[];
-        /** UIDs of victims whose deletion the cache does not show yet. @default none */
-        readonly isVictim?: (pod: PodInfo) => boolean;
-      }
-    | undefined;
+  readonly nominated: NominatedNode | undefined;
+}
+
+/** The node that a pod is nominated for. */
+export interface NominatedNode {
+  /** Whether preemption on it could help, as the last attempt found. */
+  readonly resolvable: boolean;
+  /** Pods on it; none when the node was deleted. */
+  readonly pods: readonly PodInfo[];
+  /** Whether the pod is a victim whose deletion the cache does not show yet. @default none is */
+  readonly isVictim?: (pod: PodInfo) => boolean;
 }
 
 /** Condition of pods that are about to be terminated for a disruption, and its reason for preemption by a scheduler. */
@@ -51,14 +51,23 @@ export interface PreemptionFacts {
   readonly pod: PodInfo;
   /** Nodes in the cluster. */
   readonly nodes: number;
-  /** Nodes where preemption may help, in the cluster's order; each is tried at most once. `lowest` is the lowest priority on it, +Infinity when it is empty. */
-  readonly candidates: readonly { readonly node: string; readonly lowest: number; tryOut(): WhatIf }[];
+  /** Nodes where preemption may help, in the cluster's order; each is tried at most once. */
+  readonly candidates: readonly PotentialNode[];
   readonly budgets: readonly Readonly<Budget>[];
   /** Where among the candidates to begin: 0 to candidates.length - 1. */
   readonly offset: number;
   readonly limits: { readonly minCandidateNodesPercentage: number; readonly minCandidateNodesAbsolute: number };
   /** Current time, used as the start of pods that have not started: ISO 8601. */
   readonly now: string;
+}
+
+/** A node where preemption may help. */
+export interface PotentialNode {
+  readonly node: string;
+  /** Lowest priority of the pods on it; +Infinity when it is empty. */
+  readonly lowest: number;
+  /** Begins a trial of which pods have to go. */
+  tryOut(): WhatIf;
 }
 
 /** A node, and the pods to preempt there for the pod to fit. */

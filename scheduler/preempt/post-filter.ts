@@ -7,7 +7,15 @@ import type { Engine } from '../engine/engine.ts';
 import type { Nominator } from '../queue/nominator.ts';
 import type { Budget } from '../types.ts';
 import type { PodInfo } from '../pod/pod-info.ts';
-import { type Candidate, pickOneNode, type PreemptionFacts, type PreemptionPlan, whyNotEligible } from './candidates.ts';
+import {
+  type Candidate,
+  type NominatedNode,
+  pickOneNode,
+  type PotentialNode,
+  type PreemptionFacts,
+  type PreemptionPlan,
+  whyNotEligible,
+} from './candidates.ts';
 import { NO_VICTIMS, planPreemption } from './plan.ts';
 
 export interface PostFilterResult {
@@ -42,7 +50,7 @@ export function postFilter(state: PostFilterState, pod: PodInfo, profile: Profil
     keepsNomination,
   });
   if (!state.config.preemption.enabled || error.nodes === 0) return none('');
-  const nominated = nominatedFacts(state, pod, profile);
+  const nominated = nominatedNode(state, pod, profile);
   const notEligible = whyNotEligible({ pod, nominated });
   if (notEligible !== undefined) return none(preemptionText(notEligible), nominated !== undefined);
   const facts = preemptionFacts(state, pod, profile, error);
@@ -57,11 +65,11 @@ export function postFilter(state: PostFilterState, pod: PodInfo, profile: Profil
   return { message: fitErrorText(error), chosen, candidates: plan.candidates, keepsNomination: false };
 }
 
-function nominatedFacts(
+function nominatedNode(
   { nominator, cluster, engine, victims }: PostFilterState,
   pod: PodInfo,
   profile: ProfileConfig,
-): Parameters<typeof whyNotEligible>[0]['nominated'] {
+): NominatedNode | undefined {
   const name = nominator.nodeOf(pod.uid);
   if (name === undefined) return undefined;
   const on = cluster.node(name);
@@ -75,7 +83,7 @@ function nominatedFacts(
 function preemptionFacts(state: PostFilterState, pod: PodInfo, profile: ProfileConfig, error: FitError): PreemptionFacts | undefined {
   const { cluster, engine, budgets, config, random, now } = state;
   if (error.resolvable === 0 || cluster.lowestPriority >= pod.priority) return undefined;
-  const candidates: PreemptionFacts['candidates'][number][] = [];
+  const candidates: PotentialNode[] = [];
   const tryOn = engine.trials(pod, profile);
   for (const [node, refusal] of engine.rejections(pod, profile)) {
     if (!refusal.resolvable) continue;

@@ -4,7 +4,7 @@ import { defaultSchedulerConfig, type ProfileConfig } from '../../../../schedule
 import { DefaultSpreadSelectors } from '../../../../scheduler/engine/default-spread-selectors.ts';
 import { type Decision, Engine, type Evaluation } from '../../../../scheduler/engine/engine.ts';
 import { type PodInfo, podInfoOf } from '../../../../scheduler/pod/pod-info.ts';
-import { pickOneNode, type PreemptionFacts, whyNotEligible } from '../../../../scheduler/preempt/candidates.ts';
+import { pickOneNode, type PotentialNode, type PreemptionFacts, whyNotEligible } from '../../../../scheduler/preempt/candidates.ts';
 import { planPreemption } from '../../../../scheduler/preempt/plan.ts';
 import { noCandidatesText, preemptionText } from '../../../../scheduler/preempt/post-filter.ts';
 import type { Namespace, Pod, ReplicaSet } from '../../../../scheduler/types.ts';
@@ -94,7 +94,7 @@ export function engineSubject(random: Random, budgets: OracleCluster['budgets'])
     const info = podInfoOf(pod);
     const why = whyNotEligible({ pod: info, nominated: nominatedFacts(info, profile) });
     if (why !== undefined) return { candidates: [], chosen: undefined, message: preemptionText(why) };
-    const candidates: PreemptionFacts['candidates'][number][] = [];
+    const candidates: PotentialNode[] = [];
     for (const [state, { resolvable }] of engine.rejections(info, profile))
       if (resolvable)
         candidates.push({ node: state.name, lowest: state.lowestPriority, tryOut: () => engine.trials(info, profile)(state) });

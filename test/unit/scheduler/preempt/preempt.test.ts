@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { podInfoOf, type PodInfo } from '../../../../scheduler/pod/pod-info.ts';
-import type { PreemptionFacts } from '../../../../scheduler/preempt/candidates.ts';
+import type { PotentialNode } from '../../../../scheduler/preempt/candidates.ts';
 import { planPreemption } from '../../../../scheduler/preempt/plan.ts';
 import { pod } from '../builders.ts';
 import { budget } from './budget.ts';
@@ -26,7 +26,7 @@ const cases: { why: string; nodes: string; offset?: number; percentage?: number;
 for (const { why, nodes, offset = 0, percentage = 0, absolute = 100, tried, none = 0 } of cases)
   test(`a plan for many nodes ${why}`, () => {
     const trials: string[] = [];
-    const candidates = nodes.split('').map((kind, at): PreemptionFacts['candidates'][number] => {
+    const candidates = nodes.split('').map((kind, at): PotentialNode => {
       const there = podInfoOf(pod(`p${at}`).priority(kind === '=' ? 10 : 0).labels({ app: kind }).build()); // prettier-ignore
       const pods = new Set([there]);
       return { node: `${at}`,
