@@ -12,7 +12,7 @@ import type { SchedulerState } from './core/state.ts';
 import { StatusWriter } from './core/status-writer.ts';
 import { Extenders } from './extenders/chain.ts';
 import { dumpQueue } from './queue/contract.ts';
-import { ClaimBinder } from './volumes/bind.ts';
+import { VolumeBinder } from './volumes/bind.ts';
 
 /**
  * Builds the scheduler on a state, with hooks at its phases. With {@link noHooks} it is a complete scheduler without reservations.
@@ -35,7 +35,7 @@ export function cycleRunnable(runtime: Runtime, state: SchedulerState, hooks: Sc
     onNote: (message, facts) => log.debug(message, facts),
     onBroken: (kind, object, error) => log.error('failed to process an object, skipping it', { kind, object, error: describeError(error) }),
   });
-  const volumes = new ClaimBinder({
+  const volumes = new VolumeBinder({
     client,
     view: state.volumes.view,
     caches: { claims: caches.storage.claims, volumes: caches.storage.volumes, nodes: caches.nodes },

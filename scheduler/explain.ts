@@ -2,7 +2,7 @@ import { seededRandom } from '../base/random.ts';
 import { Cluster } from './cache/cluster.ts';
 import { postFilter, type PostFilterResult } from './preempt/post-filter.ts';
 import { DefaultSpreadSelectors } from './engine/default-spread-selectors.ts';
-import { VolumeWork } from './volumes/rules.ts';
+import { VolumePlugins } from './volumes/rules.ts';
 import { Engine, type Evaluation } from './engine/engine.ts';
 import type { FitError } from './engine/rejections.ts';
 import type { Rejection } from './plugins/names.ts';
@@ -23,12 +23,12 @@ import type {
   DeviceClass,
   Namespace,
   Node,
+  PersistentVolume,
   Pod,
   ReplicaSet,
   Service,
   StatefulSet,
   StorageClass,
-  Volume,
   VolumeAttachment,
 } from './types.ts';
 
@@ -59,7 +59,7 @@ export interface PodFacts {
   readonly budgets: All<Budget>;
   readonly deviceClasses: All<DeviceClass>;
   readonly claims: All<Claim>;
-  readonly volumes: All<Volume>;
+  readonly volumes: All<PersistentVolume>;
   readonly storageClasses: All<StorageClass>;
   readonly csiNodes: All<CsiNode>;
   readonly csiDrivers: All<CsiDriver>;
@@ -140,7 +140,7 @@ function worldOf(facts: PodFacts, pod: PodInfo): { cluster: Cluster; engine: Eng
     random: seededRandom(1),
     compat: facts.config.compat,
     defaultSelectorOf: spreadSelectors.of,
-    volumes: new VolumeWork(view, { claimUsers: () => [] }),
+    volumes: new VolumePlugins(view, { claimUsers: () => [] }),
     deviceClassOf: (resource) => facts.deviceClasses.find(({ spec }) => spec?.extendedResourceName === resource)?.metadata.name,
     nominations: {
       nodes: nominator.nodes,

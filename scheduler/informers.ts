@@ -37,12 +37,12 @@ import type {
   DeviceClass,
   Namespace,
   Node,
+  PersistentVolume,
   Pod,
   ReplicaSet,
   Service,
   StatefulSet,
   StorageClass,
-  Volume,
   VolumeAttachment,
 } from './types.ts';
 import { classNameOf } from './volumes/claims.ts';
@@ -94,7 +94,7 @@ export interface SettledCaches {
 /** Informers of the storage kinds; undefined for kinds that the server does not have. */
 export interface StorageCaches {
   claims: Informer<Claim>;
-  volumes: Informer<Volume>;
+  volumes: Informer<PersistentVolume>;
   classes: Informer<StorageClass>;
   csiNodes: Informer<CsiNode> | undefined;
   csiDrivers: Informer<CsiDriver> | undefined;
@@ -234,7 +234,7 @@ function storageCachesOf(informers: Pick<Informers, 'of'>, served: ServedStorage
   const classFields: Fields = ['provisioner', 'volumeBindingMode', 'allowedTopologies'];
   return {
     claims: informers.of<Claim>(persistentVolumeClaims, { fields: claimFields }),
-    volumes: informers.of<Volume>(persistentVolumes, {
+    volumes: informers.of<PersistentVolume>(persistentVolumes, {
       fields: [...volumeFields, 'metadata.annotations', 'status.phase'],
       indexes: { [BY_CLASS]: (volume) => [classNameOf(volume)] },
     }),

@@ -30,7 +30,7 @@ export type Node = Kube<RawNode>;
 export type Namespace = Kube<RawNamespace>;
 export type Service = Kube<RawService>;
 export type Claim = Kube<RawClaim>;
-export type Volume = Kube<RawVolume>;
+export type PersistentVolume = Kube<RawVolume>;
 export type ReplicaSet = Kube<RawReplicaSet>;
 export type ControllerRevision = Kube<RawRevision>;
 export type DaemonSet = Kube<RawDaemonSet>;
@@ -55,7 +55,7 @@ export type NodeAspect = 'allocatable' | 'labels' | 'taints' | 'conditions' | 'a
 /** Kinds whose objects matter only to pods with volumes. */
 export interface StorageObjects {
   PersistentVolumeClaim: Claim;
-  PersistentVolume: Volume;
+  PersistentVolume: PersistentVolume;
   StorageClass: StorageClass;
   CSINode: CsiNode;
   CSIDriver: CsiDriver;

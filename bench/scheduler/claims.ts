@@ -1,6 +1,6 @@
 import { type KubeObject, persistentVolumeClaims, persistentVolumes } from '../../kube/api/object.ts';
 import type { Client } from '../../kube/client/client.ts';
-import type { Claim, Volume } from '../../scheduler/types.ts';
+import type { Claim, PersistentVolume } from '../../scheduler/types.ts';
 import { inParallel } from '../daemonset/fleet.ts';
 import type { PodShape } from './pods.ts';
 
@@ -24,7 +24,7 @@ export async function addClaims(client: Client, namespace: string, prefix: strin
     const volume = volumeOf(name);
     const csi = { driver: DRIVER, volumeHandle: volume };
     const common = { accessModes, storageClassName: '' };
-    await client.create<Volume>(persistentVolumes, {
+    await client.create<PersistentVolume>(persistentVolumes, {
       metadata: { name: volume },
       spec: { ...common, capacity: { storage: '1Gi' }, claimRef: { namespace, name }, csi },
     });

@@ -5,7 +5,7 @@ import { podInfoOf } from '../../scheduler/pod/pod-info.ts';
 import type { ReservationView } from '../../scheduler/reservation/reporting.ts';
 import type { Pod } from '../../scheduler/types.ts';
 import { isFullyBound, selectedNodeOf } from '../../scheduler/volumes/claims.ts';
-import { podVolumesOf } from '../../scheduler/volumes/pod-volumes.ts';
+import { volumeSourcesOf } from '../../scheduler/volumes/pod-volumes.ts';
 
 const nameOf = ({ metadata: { namespace = '', name = '' } }: Pod): string => `${namespace}/${name}`;
 
@@ -64,7 +64,7 @@ export function explainFacts(facts: Pick<PodFacts, 'pod' | 'config' | 'running' 
 /** Claims of the pod that wait for a volume on this node. */
 function claimsBeingBound({ pod, claims, volumes }: Pick<PodFacts, 'pod' | 'claims' | 'volumes'>, node: string): string[] {
   const { namespace = '' } = pod.metadata;
-  return podVolumesOf(podInfoOf(pod)).claims.flatMap(({ name }) => {
+  return volumeSourcesOf(podInfoOf(pod)).claims.flatMap(({ name }) => {
     const claim = claims.find(({ metadata }) => metadata.namespace === namespace && metadata.name === name);
     if (claim === undefined || isFullyBound(claim)) return [];
     const isReserved = volumes.some(({ spec }) => spec?.claimRef?.uid !== undefined && spec.claimRef.uid === claim.metadata.uid);

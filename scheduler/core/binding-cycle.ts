@@ -5,7 +5,8 @@ import { pods } from '../../kube/api/object.ts';
 import type { Extenders } from '../extenders/chain.ts';
 import type { PodInfo } from '../pod/pod-info.ts';
 import type { QueuedPod } from '../queue/contract.ts';
-import type { VolumeBinder, VolumeDecision } from '../volumes/contract.ts';
+import type { VolumeBinder } from '../volumes/bind.ts';
+import type { VolumeDecision } from '../volumes/contract.ts';
 import type { BackgroundTasks } from './loop.ts';
 import type { FailureHandler } from './failure-handler.ts';
 import type { ProfileEvents, SchedulerMetrics } from './reporting.ts';
@@ -134,7 +135,7 @@ export interface BindingCycleOptions {
   state: SchedulerState;
   failures: FailureHandler;
   binder: Binder;
-  volumes: VolumeBinder;
+  volumes: Pick<VolumeBinder, 'preBind'>;
   statuses: StatusWriter;
   extenders: Extenders | undefined;
   events: ProfileEvents;

@@ -12,7 +12,7 @@ import { type PodInfo, podInfoOf } from '../pod/pod-info.ts';
 import { createHints, type Hints } from '../queue/hints.ts';
 import type { VolumeDecision } from '../volumes/contract.ts';
 import { CachedStorage, ClaimUsers } from '../volumes/view.ts';
-import { VolumeWork } from '../volumes/rules.ts';
+import { VolumePlugins } from '../volumes/rules.ts';
 import type { HeldCapacity, Reserved } from './hooks.ts';
 import { type NominatorView, PendingPods, type QueueView } from './pending-pods.ts';
 
@@ -45,7 +45,7 @@ export class SchedulerState {
   readonly caches: Caches;
   readonly engine: Engine;
   readonly spreadSelectors: DefaultSpreadSelectors;
-  readonly volumes: VolumeWork;
+  readonly volumes: VolumePlugins;
   readonly pending: PendingPods;
   readonly held: HeldCapacity;
   readonly random: Random;
@@ -75,7 +75,7 @@ export class SchedulerState {
       replicaSet: (key) => caches.replicaSets.get(key),
       statefulSet: (key) => caches.statefulSets.get(key),
     });
-    this.volumes = new VolumeWork(new CachedStorage(caches.storage, (namespace, claim) => this.#claimUsers.of(namespace, claim)), held);
+    this.volumes = new VolumePlugins(new CachedStorage(caches.storage, (namespace, claim) => this.#claimUsers.of(namespace, claim)), held);
     this.pending = new PendingPods({
       config,
       now,

@@ -4,7 +4,7 @@ import { compactKey } from '../pod/selectors.ts';
 import type { PodInfo } from '../pod/pod-info.ts';
 import type { Counter } from '../cache/counts.ts';
 import type { ClassifiedPod } from './node-trial.ts';
-import { resourceNeeds, ResourceClass, type ResourceNeeds, type VolumeQuestions } from './resource-class.ts';
+import { resourceNeeds, ResourceClass, type ResourceNeeds, type VolumeChecks } from './resource-class.ts';
 import { NodeSpecClass, nodeSpecKey } from './node-spec-class.ts';
 import type { RejectionTable } from './rejections.ts';
 import { TopologyClass, topologyClassKey, type DefaultSelectorOf } from './topology-class.ts';
@@ -47,7 +47,7 @@ export class Classes {
   }
 
   /** @param volumes - prepared for this pod only */
-  classify(pod: PodInfo, profile: ProfileConfig, volumes: VolumeQuestions | undefined): ClassifiedPod {
+  classify(pod: PodInfo, profile: ProfileConfig, volumes: VolumeChecks | undefined): ClassifiedPod {
     const { cluster, rejections, compat, defaultSelectorOf } = this.#options;
     const fixed = `${profile.schedulerName} ${nodeSpecKey(pod)}`;
     const nodeSpec = recent(this.#nodeSpec, fixed, () => {

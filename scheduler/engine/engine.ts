@@ -9,7 +9,7 @@ import { type Devices, excessOf, unsupportedIn } from '../pod/pod-limits.ts';
 import { Classes } from './classes.ts';
 import { type FitError, fitErrorOf, RejectionTable } from './rejections.ts';
 import { type ClassifiedPod, Effects, filterPodRules, filterNode, NodeTrial, type WhatIf } from './node-trial.ts';
-import { type ResourceClass, scoresVolumes, type VolumeQuestions, volumesRejection } from './resource-class.ts';
+import { type ResourceClass, scoresVolumes, type VolumeChecks, volumesRejection } from './resource-class.ts';
 import { Scan } from './scan.ts';
 import type { DefaultSelectorOf } from './topology-class.ts';
 
@@ -21,12 +21,12 @@ export interface NominatedPods {
   on(node: string, pod: PodInfo): readonly PodInfo[];
 }
 
-/** Volume requirements, prepared once for a pod. */
-export interface VolumeRequirements {
+/** PreFilter of the volume plugins: their checks, prepared once for a pod. */
+export interface VolumePreFilter {
   /** The same text for pods whose volumes have the same requirements now; '' for a pod without volumes that matter. */
   key(pod: PodInfo): string;
   /** @returns a rejection if no node can help, else the checks for each node */
-  prepare(pod: PodInfo, profile: ProfileConfig): Rejection | VolumeQuestions | undefined;
+  prepare(pod: PodInfo, profile: ProfileConfig): Rejection | VolumeChecks | undefined;
 }
 
 export interface EngineOptions {
@@ -35,7 +35,7 @@ export interface EngineOptions {
   compat: SchedulerConfig['compat'];
   defaultSelectorOf: DefaultSelectorOf;
   nominations: NominatedPods;
-  volumes: VolumeRequirements;
+  volumes: VolumePreFilter;
   /** The DeviceClass that provides an extended resource. @default none does */
   deviceClassOf?: Devices['classOf'];
   /** Up to this many comparisons of a rule with a pod or a node are done without preparation. @default 20_000 */

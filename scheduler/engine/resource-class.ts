@@ -14,7 +14,7 @@ import type { NodeSpecClass } from './node-spec-class.ts';
 import { ABSENT, grown, type RejectionTable } from './rejections.ts';
 
 /** Checks of a node for the volumes of a pod. */
-export interface VolumeQuestions {
+export interface VolumeChecks {
   /** @param pods - the pods that count on the node */
   rejection(node: Readonly<Node>, pods: readonly PodInfo[]): Rejection | undefined;
   /** Points of a node that is not rejected, 0 to `max`. */
@@ -29,7 +29,7 @@ export interface ResourceNeeds {
   readonly images: readonly string[];
   /** Result of `imagesOfContainers`. */
   readonly containers: number;
-  readonly volumes: VolumeQuestions | undefined;
+  readonly volumes: VolumeChecks | undefined;
   /** Result of `requiredFeatures`. */
   readonly features: readonly string[];
   /** Whether a resource is ignored because an extender manages it. */
@@ -41,7 +41,7 @@ export function resourceNeeds(
   pod: PodInfo,
   { fit }: ProfileConfig,
   onNodes: Cluster['images'],
-  volumes: VolumeQuestions | undefined,
+  volumes: VolumeChecks | undefined,
 ): ResourceNeeds {
   const spec = pod.pod.spec ?? { containers: [] };
   const images = imageNames(spec).filter((name) => onNodes.having(name) > 0);
@@ -82,7 +82,7 @@ export function resourceFilter(
 
 /** Why the pod's volumes cannot be used on the node. @param users - pods with volumes on it. @default the pods that it has */
 export function volumesRejection(
-  volumes: VolumeQuestions | undefined,
+  volumes: VolumeChecks | undefined,
   { node, pods }: NodeState,
   users?: readonly PodInfo[],
 ): Rejection | undefined {

@@ -4,16 +4,16 @@ import { persistentVolumeClaims, persistentVolumes, type Resource } from '../../
 import { type Informer, type Key, objectKey } from '../../kube/cache/contract.ts';
 import type { Client, ObjectRef } from '../../kube/client/client.ts';
 import { ApiError, isConflict, isNotFound, mayHaveTakenEffect, serverMessageOf } from '../../kube/client/errors.ts';
-import type { Claim, ClusterEvent, Node, Volume } from '../types.ts';
+import type { Claim, ClusterEvent, Node, PersistentVolume } from '../types.ts';
 import type { PodInfo } from '../pod/pod-info.ts';
-import type { AssumingView, VolumeBinder, VolumeDecision } from './contract.ts';
+import type { AssumingView, VolumeDecision } from './contract.ts';
 import { planProvision, planReservation, type Progress, progressOf, type Step } from './binding.ts';
 
-export interface ClaimBinderOptions {
+export interface VolumeBinderOptions {
   client: Pick<Client, 'get' | 'patch'>;
   /** The view in which decisions count before they are written. */
   view: Pick<AssumingView, 'forget'>;
-  caches: { claims: Informer<Claim>; volumes: Informer<Volume>; nodes: Pick<Informer<Node>, 'get' | 'addHandlers'> };
+  caches: { claims: Informer<Claim>; volumes: Informer<PersistentVolume>; nodes: Pick<Informer<Node>, 'get' | 'addHandlers'> };
   clock: Clock;
   /** Called with volumes and claims that were assumed for a pod and are free again: other pods may have been rejected for them. @default nothing */
   freed?: (event: ClusterEvent) => void;
@@ -30,19 +30,22 @@ interface Waiter {
   check(): void;
 }
 
-/** PreBind of VolumeBinding: sets claimRefs of volumes and selected nodes of claims; the PV controller and the provisioner do the rest. */
-export class ClaimBinder implements VolumeBinder {
-  readonly #options: ClaimBinderOptions;
+/**
+ * PreBind of VolumeBinding, for decisions that are assumed already: sets claimRefs of volumes and selected nodes of claims; the PV controller and the
+ * provisioner do the rest.
+ */
+export class VolumeBinder {
+  readonly #options: VolumeBinderOptions;
   readonly #timeoutMs: Millis;
   /** By claim. */
   readonly #waiters = new Map<Key, Set<Waiter>>();
 
-  constructor(options: ClaimBinderOptions) {
+  constructor(options: VolumeBinderOptions) {
     this.#options = options;
     this.#timeoutMs = options.timeoutMs ?? 600_000;
     const { claims, volumes, nodes } = options.caches;
     const claimChanged = (claim: Readonly<Claim>): void => this.#notify(objectKey(claim));
-    const volumeChanged = ({ spec }: Readonly<Volume>): void => {
+    const volumeChanged = ({ spec }: Readonly<PersistentVolume>): void => {
       if (spec?.claimRef) this.#notify(`${spec.claimRef.namespace ?? ''}/${spec.claimRef.name ?? ''}`);
     };
     claims.addHandlers('volume binding', { added: claimChanged, updated: (_, after) => claimChanged(after), deleted: claimChanged });
@@ -57,6 +60,12 @@ export class ClaimBinder implements VolumeBinder {
     nodes.addHandlers('volume binding', { deleted: ({ metadata }) => this.#notifyNode(metadata.name ?? '') });
   }
 
+  /**
+   * Writes the decision and waits until all its claims are bound to volumes that the node can use. Resolves at once if nothing was decided.
+   * Then the decision is no longer assumed: the caches show the result, or binding has failed. Writes are not reverted: a provisioner that fails removes the
+   * selected node from the claim itself.
+   * @throws ActionError if binding fails or times out; the signal's reason
+   */
   async preBind(pod: PodInfo, node: string, decision: VolumeDecision, signal: AbortSignal): Promise<void> {
     if (decision.reserve.length + decision.provision.length === 0) return;
     try {
@@ -71,9 +80,14 @@ export class ClaimBinder implements VolumeBinder {
     }
   }
 
-  async #reserveVolume(volume: Readonly<Volume>, claim: Readonly<Claim>, written: Map<string, string>, signal: AbortSignal): Promise<void> {
+  async #reserveVolume(
+    volume: Readonly<PersistentVolume>,
+    claim: Readonly<Claim>,
+    written: Map<string, string>,
+    signal: AbortSignal,
+  ): Promise<void> {
     const { name = '' } = volume.metadata;
-    await this.#write<Volume>({
+    await this.#write<PersistentVolume>({
       action: `bind claim ${objectKey(claim)} to volume`,
       resource: persistentVolumes,
       ref: { name },
@@ -97,7 +111,7 @@ export class ClaimBinder implements VolumeBinder {
     });
   }
 
-  async #write<T extends Claim | Volume>(job: {
+  async #write<T extends Claim | PersistentVolume>(job: {
     action: string;
     resource: Resource;
     ref: ObjectRef;
@@ -138,7 +152,7 @@ export class ClaimBinder implements VolumeBinder {
     }
   }
 
-  async #fresh<T extends Claim | Volume>(resource: Resource, ref: ObjectRef, signal: AbortSignal): Promise<T | undefined> {
+  async #fresh<T extends Claim | PersistentVolume>(resource: Resource, ref: ObjectRef, signal: AbortSignal): Promise<T | undefined> {
     try {
       return await this.#options.client.get<T>(resource, ref, { signal });
     } catch (error) {

@@ -3,7 +3,7 @@ import { matchesNodeAffinity } from '../../kube/api/placement.ts';
 import { matchesLabels } from '../../kube/api/selector.ts';
 import type { Rejection } from '../plugins/names.ts';
 import { readSelector } from '../pod/selectors.ts';
-import type { Claim, CsiCapacity, Node, StorageClass, Volume } from '../types.ts';
+import type { Claim, CsiCapacity, Node, PersistentVolume, StorageClass } from '../types.ts';
 import {
   BOUND_BY_CONTROLLER,
   claimRefTo,
@@ -15,7 +15,7 @@ import {
   SELECTED_NODE,
   selectedNodeOf,
 } from './claims.ts';
-import type { BoundClaim, DelayedClaim, StorageView, VolumeDecision, VolumeNeeds, VolumeNode } from './contract.ts';
+import type { BoundClaim, DelayedClaim, StorageView, VolumeDecision, VolumeNeeds, NodeInfo } from './contract.ts';
 import { isOlder } from '../../kube/cache/change.ts';
 
 const AFFINITY = 'node(s) had volume node affinity conflict';
@@ -37,7 +37,7 @@ const nothing: VolumeDecision = { reserve: [], provision: [] };
 const noLabels: Labels = {};
 
 /** Bound volumes must be usable on the node; for unbound claims a volume must be found, or one can be provisioned there. Both reasons are returned. */
-export function filterBinding(needs: VolumeNeeds, { node }: VolumeNode, view: StorageView): Rejection | undefined {
+export function filterBinding(needs: VolumeNeeds, { node }: NodeInfo, view: StorageView): Rejection | undefined {
   const bound = boundProblem(needs.bound, labelsOf(node));
   const { refused } = serve(needs.delayed, node, view);
   if (bound === undefined && refused === undefined) return undefined;
@@ -47,13 +47,13 @@ export function filterBinding(needs: VolumeNeeds, { node }: VolumeNode, view: St
 }
 
 /** For a node that passed: what to do for the claims that have no volume yet. */
-export function decideBinding(needs: VolumeNeeds, { node }: VolumeNode, view: StorageView): VolumeDecision {
+export function decideBinding(needs: VolumeNeeds, { node }: NodeInfo, view: StorageView): VolumeDecision {
   const served = serve(needs.delayed, node, view);
   return served.refused === undefined ? served.decision : nothing;
 }
 
 /** Whether the volume can be used on a node with these labels. `matchFields` (names of nodes) are not read, as in kube-scheduler. */
-function isReachable({ spec }: Readonly<Volume>, labels: Labels): boolean {
+function isReachable({ spec }: Readonly<PersistentVolume>, labels: Labels): boolean {
   return matchesNodeAffinity(spec?.nodeAffinity?.required, { labels });
 }
 
@@ -72,8 +72,8 @@ export function serve(delayed: readonly DelayedClaim[], node: Readonly<Node>, vi
   const labels = labelsOf(node);
   // A volume that is being provisioned for another node leaves no choice.
   if (delayed.some(({ selectedNode }) => selectedNode !== undefined && selectedNode !== name)) return { refused: NO_VOLUMES };
-  const reserve: { volume: Readonly<Volume>; claim: Readonly<Claim> }[] = [];
-  const taken = new Set<Readonly<Volume>>();
+  const reserve: { volume: Readonly<PersistentVolume>; claim: Readonly<Claim> }[] = [];
+  const taken = new Set<Readonly<PersistentVolume>>();
   const toMake: DelayedClaim[] = delayed.filter(({ selectedNode }) => selectedNode !== undefined);
   for (const wanted of delayed) {
     if (wanted.selectedNode !== undefined) continue;
@@ -95,7 +95,11 @@ export function serve(delayed: readonly DelayedClaim[], node: Readonly<Node>, vi
   return { decision: { reserve, provision: provisioned.map(({ claim }) => ({ claim, node: name })) }, provisioned };
 }
 
-function firstOf({ candidates }: DelayedClaim, labels: Labels, taken: ReadonlySet<Readonly<Volume>>): Readonly<Volume> | undefined {
+function firstOf(
+  { candidates }: DelayedClaim,
+  labels: Labels,
+  taken: ReadonlySet<Readonly<PersistentVolume>>,
+): Readonly<PersistentVolume> | undefined {
   for (const volume of candidates.near(labels)) if (!taken.has(volume) && isReachable(volume, labels)) return volume;
   return undefined;
 }
@@ -143,7 +147,11 @@ export type Step = { do: 'nothing' } | { do: 'patch'; patch: object } | { do: 'g
 export type Progress = { is: 'bound' } | { is: 'waiting'; why: string } | { is: 'impossible'; why: string };
 
 /** @param volume - present state: the patch fails if it has changed since. @param claim - present state. @param wanted - the claim of the decision */
-export function planReservation(volume: Readonly<Volume> | undefined, claim: Readonly<Claim> | undefined, wanted: Readonly<Claim>): Step {
+export function planReservation(
+  volume: Readonly<PersistentVolume> | undefined,
+  claim: Readonly<Claim> | undefined,
+  wanted: Readonly<Claim>,
+): Step {
   const problem = claimProblem(claim, wanted);
   if (claim === undefined || problem !== undefined) return giveUp(`claim ${pathOf(wanted)}: ${problem ?? GONE}`);
   // The claim got a volume elsewhere; {@link progressOf} checks whether the node can use it.
@@ -173,9 +181,9 @@ interface Seen {
   /** undefined: deleted. */
   node: Readonly<Node> | undefined;
   claim(wanted: Readonly<Claim>): Readonly<Claim> | undefined;
-  volume(name: string): Readonly<Volume> | undefined;
+  volume(name: string): Readonly<PersistentVolume> | undefined;
   /** resourceVersion after this scheduler's write; undefined: nothing was written. Older states of the object are ignored. */
-  written(object: Readonly<Claim> | Readonly<Volume>): string | undefined;
+  written(object: Readonly<Claim> | Readonly<PersistentVolume>): string | undefined;
 }
 
 /** Progress of a decision: the first of its claims that is not bound, and why. */
@@ -208,7 +216,7 @@ function claimProgress(wanted: Readonly<Claim>, seen: Seen, problemOf: (claim: R
   return isFullyBound(claim) ? { is: 'bound' } : { is: 'waiting', why: `${what} and volume ${volumeName} are not fully bound yet` };
 }
 
-function reservationProblem(chosen: Readonly<Volume>, claim: Readonly<Claim>, seen: Seen): string | undefined {
+function reservationProblem(chosen: Readonly<PersistentVolume>, claim: Readonly<Claim>, seen: Seen): string | undefined {
   const { name = '' } = chosen.metadata;
   const volume = seen.volume(name);
   if (volume === undefined) return `volume ${name} is gone`;
@@ -223,7 +231,7 @@ function provisionProblem(claim: Readonly<Claim>, node: string, seen: Seen): str
 }
 
 /** Whether the cached object is older than this scheduler's write. */
-function isStale(object: Readonly<Claim> | Readonly<Volume>, seen: Seen): boolean {
+function isStale(object: Readonly<Claim> | Readonly<PersistentVolume>, seen: Seen): boolean {
   const written = seen.written(object);
   return written !== undefined && isOlder(object.metadata.resourceVersion ?? '', written);
 }

@@ -1,5 +1,5 @@
 import { quantity } from '../../kube/api/quantity.ts';
-import type { Claim, CsiCapacity, StorageClass, Volume } from '../types.ts';
+import type { Claim, CsiCapacity, PersistentVolume, StorageClass } from '../types.ts';
 import type { NodeSelector } from 'kubernetes-types/core/v1.js';
 import { matchesLabels } from '../../kube/api/selector.ts';
 import { readSelector } from '../pod/selectors.ts';
@@ -17,7 +17,7 @@ export const BOUND_BY_CONTROLLER = 'pv.kubernetes.io/bound-by-controller';
 const NO_PROVISIONER = 'kubernetes.io/no-provisioner';
 
 /** The class of a claim or a volume; '' for none. */
-export function classNameOf({ metadata, spec }: Readonly<Claim> | Readonly<Volume>): string {
+export function classNameOf({ metadata, spec }: Readonly<Claim> | Readonly<PersistentVolume>): string {
   return metadata.annotations?.[CLASS_ANNOTATION] ?? spec?.storageClassName ?? '';
 }
 
@@ -39,14 +39,14 @@ export function selectedNodeOf({ metadata }: Readonly<Claim>): string | undefine
 }
 
 /** Whether the volume's claimRef is this claim. A claimRef without UID is for any claim of that name. */
-export function isReservedFor({ spec }: Readonly<Volume>, { metadata }: Readonly<Claim>): boolean {
+export function isReservedFor({ spec }: Readonly<PersistentVolume>, { metadata }: Readonly<Claim>): boolean {
   const ref = spec?.claimRef;
   if (!ref || ref.name !== metadata.name || ref.namespace !== metadata.namespace) return false;
   return (ref.uid ?? '') === '' || ref.uid === metadata.uid;
 }
 
 /** A claimRef to this claim, with its UID. */
-export function claimRefTo({ metadata }: Readonly<Claim>): NonNullable<NonNullable<Volume['spec']>['claimRef']> {
+export function claimRefTo({ metadata }: Readonly<Claim>): NonNullable<NonNullable<PersistentVolume['spec']>['claimRef']> {
   const { namespace = '', name = '', uid = '', resourceVersion = '' } = metadata;
   return { apiVersion: 'v1', kind: 'PersistentVolumeClaim', namespace, name, uid, resourceVersion };
 }
@@ -58,10 +58,10 @@ export function requestedSize({ spec }: Readonly<Claim>): bigint | undefined {
   return nanos(spec?.resources?.requests?.['storage']);
 }
 
-const capacities = new WeakMap<Readonly<Volume>, bigint>();
+const capacities = new WeakMap<Readonly<PersistentVolume>, bigint>();
 
 /** In units of 10^-9 bytes. Parsed once: finding a volume for a claim compares all volumes. */
-export function capacityOf(volume: Readonly<Volume>): bigint {
+export function capacityOf(volume: Readonly<PersistentVolume>): bigint {
   let capacity = capacities.get(volume);
   if (capacity === undefined) capacities.set(volume, (capacity = nanos(volume.spec?.capacity?.['storage']) ?? 0n));
   return capacity;
@@ -77,10 +77,10 @@ export function largestOf({ capacity, maximumVolumeSize }: Readonly<CsiCapacity>
 
 const HOSTNAME = 'kubernetes.io/hostname';
 
-type Sized = { volume: Readonly<Volume>; size: bigint };
+type Sized = { volume: Readonly<PersistentVolume>; size: bigint };
 
 /** The volumes that can serve a claim, as far as that is the same on all nodes. @param volumes - of the claim's class */
-export function candidatesFor(claim: Readonly<Claim>, volumes: readonly Readonly<Volume>[]): Candidates {
+export function candidatesFor(claim: Readonly<Claim>, volumes: readonly Readonly<PersistentVolume>[]): Candidates {
   const wanted = requestedSize(claim) ?? 0n;
   const selector = claim.spec?.selector ? readSelector(claim.spec.selector) : [];
   const fitting: Sized[] = [];
@@ -102,12 +102,12 @@ function smallestFirst(a: Sized, b: Sized): number {
   return (a.volume.metadata.name ?? '') < (b.volume.metadata.name ?? '') ? -1 : 1;
 }
 
-function isOfTheKind({ spec: volume }: Readonly<Volume>, { spec: claim }: Readonly<Claim>): boolean {
+function isOfTheKind({ spec: volume }: Readonly<PersistentVolume>, { spec: claim }: Readonly<Claim>): boolean {
   if ((volume?.volumeMode ?? 'Filesystem') !== (claim?.volumeMode ?? 'Filesystem')) return false;
   return (volume?.volumeAttributesClassName ?? '') === (claim?.volumeAttributesClassName ?? '');
 }
 
-function offersModes({ spec: volume }: Readonly<Volume>, { spec: claim }: Readonly<Claim>): boolean {
+function offersModes({ spec: volume }: Readonly<PersistentVolume>, { spec: claim }: Readonly<Claim>): boolean {
   return (claim?.accessModes ?? []).every((mode) => volume?.accessModes?.includes(mode));
 }
 

@@ -1,4 +1,14 @@
-import type { Claim, ClusterEvent, CsiCapacity, CsiDriver, CsiNode, Node, StorageClass, Volume, VolumeAttachment } from '../types.ts';
+import type {
+  Claim,
+  ClusterEvent,
+  CsiCapacity,
+  CsiDriver,
+  CsiNode,
+  Node,
+  PersistentVolume,
+  StorageClass,
+  VolumeAttachment,
+} from '../types.ts';
 import type { ShapePoint } from '../config/config.ts';
 import type { Rejection } from '../plugins/names.ts';
 import type { PodInfo } from '../pod/pod-info.ts';
@@ -6,9 +16,9 @@ import type { PodInfo } from '../pod/pod-info.ts';
 /** The cached storage objects, including decisions that are not written yet (see {@link VolumeDecision}). */
 export interface StorageView {
   claim(namespace: string, name: string): Readonly<Claim> | undefined;
-  volume(name: string): Readonly<Volume> | undefined;
+  volume(name: string): Readonly<PersistentVolume> | undefined;
   /** All volumes that belong to this class; '' is a class as well. */
-  volumesOfClass(name: string): readonly Readonly<Volume>[];
+  volumesOfClass(name: string): readonly Readonly<PersistentVolume>[];
   storageClass(name: string): Readonly<StorageClass> | undefined;
   csiNode(node: string): Readonly<CsiNode> | undefined;
   csiDriver(name: string): Readonly<CsiDriver> | undefined;
@@ -24,8 +34,8 @@ export interface ClaimUser {
   readonly node: string;
 }
 
-/** A node, as the volume filters read it. */
-export interface VolumeNode {
+/** A node and its pods, as the volume filters read them. */
+export interface NodeInfo {
   readonly node: Readonly<Node>;
   /** Pods on it, without those removed in a preemption trial. */
   readonly pods: readonly PodInfo[];
@@ -35,7 +45,7 @@ export interface VolumeNode {
 export interface BoundClaim {
   readonly claim: Readonly<Claim>;
   /** undefined: the volume was deleted. */
-  readonly volume: Readonly<Volume> | undefined;
+  readonly volume: Readonly<PersistentVolume> | undefined;
 }
 
 /** A claim with `WaitForFirstConsumer`: its volume is bound or provisioned for the node of its first pod. */
@@ -51,9 +61,9 @@ export interface DelayedClaim {
 /** Volumes that could serve a claim. */
 export interface Candidates {
   /** Volumes for a node with these labels, in order of preference: all that are accessible from the node, and perhaps others. */
-  near(labels: Readonly<Record<string, string>>): Iterable<Readonly<Volume>>;
+  near(labels: Readonly<Record<string, string>>): Iterable<Readonly<PersistentVolume>>;
   /** The volume that is reserved for the claim, which then gets no other. */
-  readonly reserved: Readonly<Volume> | undefined;
+  readonly reserved: Readonly<PersistentVolume> | undefined;
 }
 
 /** A volume that a CSI driver attaches to nodes. */
@@ -95,7 +105,7 @@ export interface VolumeNeeds {
 /** What must be written before a pod can be bound to its node. */
 export interface VolumeDecision {
   /** Volumes to be reserved for claims (`spec.claimRef`). */
-  readonly reserve: readonly { volume: Readonly<Volume>; claim: Readonly<Claim> }[];
+  readonly reserve: readonly { volume: Readonly<PersistentVolume>; claim: Readonly<Claim> }[];
   /** Claims to be provisioned for the node (annotation `volume.kubernetes.io/selected-node`). */
   readonly provision: readonly { claim: Readonly<Claim>; node: string }[];
 }
@@ -107,11 +117,11 @@ export interface VolumeRules {
   /** @returns undefined for a pod without volumes that matter; a rejection if no node can help @param disabled - plugins to skip */
   needs(pod: PodInfo, view: StorageView, disabled?: ReadonlySet<string>): VolumeNeeds | Rejection | undefined;
   /** VolumeRestrictions, NodeVolumeLimits, VolumeBinding, VolumeZone, in this order: the first rejection. @param disabled - plugins to skip */
-  filter(needs: VolumeNeeds, on: VolumeNode, view: StorageView, disabled?: ReadonlySet<string>): Rejection | undefined;
+  filter(needs: VolumeNeeds, on: NodeInfo, view: StorageView, disabled?: ReadonlySet<string>): Rejection | undefined;
   /** VolumeBinding's points for a node that passes {@link filter}, 0 to `max`. @param shape - by rising utilization, at least one point */
   score(needs: VolumeNeeds, node: Readonly<Node>, view: StorageView, shape: readonly ShapePoint[], max: number): number;
   /** For a node that passes {@link filter}. */
-  decide(needs: VolumeNeeds, on: VolumeNode, view: StorageView): VolumeDecision;
+  decide(needs: VolumeNeeds, on: NodeInfo, view: StorageView): VolumeDecision;
 }
 
 /** A view in which decisions count before they are written. */
@@ -120,15 +130,4 @@ export interface AssumingView extends StorageView {
   assume(holder: string, decision: VolumeDecision): void;
   /** Drops the assumptions of this holder, except those that another holder shares. Idempotent. @returns events for objects that are free again */
   forget(holder: string): readonly ClusterEvent[];
-}
-
-/** Carries out the decisions about volumes, which are assumed already. */
-export interface VolumeBinder {
-  /**
-   * Writes the decision and waits until all its claims are bound to volumes that the node can use. Resolves at once if nothing was decided.
-   * Then the decision is no longer assumed: the caches show the result, or binding has failed. Writes are not reverted: a provisioner that fails removes the
-   * selected node from the claim itself.
-   * @throws ActionError if binding fails or times out; the signal's reason
-   */
-  preBind(pod: PodInfo, node: string, decision: VolumeDecision, signal: AbortSignal): Promise<void>;
 }

@@ -1,9 +1,9 @@
 import type { Rejection } from '../plugins/names.ts';
 import type { PodInfo } from '../pod/pod-info.ts';
-import type { Attachment, Disk, StorageView, VolumeNeeds, VolumeNode } from './contract.ts';
-import { attachmentOfVolume, podVolumesOf, usesClaim } from './pod-volumes.ts';
+import type { Attachment, Disk, StorageView, VolumeNeeds, NodeInfo } from './contract.ts';
+import { attachmentOfVolume, volumeSourcesOf, usesClaim } from './pod-volumes.ts';
 import { attachmentOf } from './needs.ts';
-import type { Claim, Volume, VolumeAttachment } from '../types.ts';
+import type { Claim, PersistentVolume, VolumeAttachment } from '../types.ts';
 
 const TOO_MANY: Rejection = { plugin: 'NodeVolumeLimits', resolvable: true, reasons: ['node(s) exceed max volume count'] };
 
@@ -12,7 +12,7 @@ const TOO_MANY: Rejection = { plugin: 'NodeVolumeLimits', resolvable: true, reas
  * (any more) counts until it is detached. A node without the driver takes any number, or none if the CSIDriver (from 1.37 on) sets
  * `preventPodSchedulingIfMissing`.
  */
-export function filterLimits({ pod, attachments, missing }: VolumeNeeds, on: VolumeNode, view: StorageView): Rejection | undefined {
+export function filterLimits({ pod, attachments, missing }: VolumeNeeds, on: NodeInfo, view: StorageView): Rejection | undefined {
   if (missing !== undefined) {
     const reason = `looking up PVC ${pod.namespace}/${missing}: persistentvolumeclaim "${missing}" not found`;
     return { plugin: 'NodeVolumeLimits', resolvable: false, reasons: [reason] };
@@ -47,7 +47,7 @@ function isTooMany(
   // Usually the limit is not reached even if every claim were a volume of this driver; finding out which ones are costs much more.
   let possible = attached.length;
   for (const other of pods) {
-    const { claims, inTree } = podVolumesOf(other);
+    const { claims, inTree } = volumeSourcesOf(other);
     possible += claims.length + inTree.length;
   }
   if (possible + added.size <= most) return false;
@@ -64,7 +64,7 @@ function isTooMany(
 }
 
 function addAttached(there: Set<string>, pod: PodInfo, driver: string, view: StorageView): void {
-  const { claims, inTree } = podVolumesOf(pod);
+  const { claims, inTree } = volumeSourcesOf(pod);
   for (const attachment of inTree) if (attachment.driver === driver) there.add(attachment.handle);
   for (const { name } of claims) {
     const claim = view.claim(pod.namespace, name);
@@ -84,13 +84,13 @@ const zoneLabels = Object.entries(successors).flat();
 const OTHER_ZONE: Rejection = { plugin: 'VolumeZone', resolvable: false, reasons: ['node(s) had no available volume zone'] };
 
 /** Zone and region of a bound volume, if its labels have them, must be the node's. A node without zone labels takes all volumes. */
-export function filterZone({ bound }: VolumeNeeds, { node }: VolumeNode): Rejection | undefined {
+export function filterZone({ bound }: VolumeNeeds, { node }: NodeInfo): Rejection | undefined {
   const labels = node.metadata.labels ?? {};
   if (bound.length === 0 || !zoneLabels.some((label) => labels[label] !== undefined)) return undefined;
   return bound.every(({ volume }) => volume === undefined || isInZone(volume, labels)) ? undefined : OTHER_ZONE;
 }
 
-function isInZone({ metadata }: Readonly<Volume>, labels: Readonly<Record<string, string>>): boolean {
+function isInZone({ metadata }: Readonly<PersistentVolume>, labels: Readonly<Record<string, string>>): boolean {
   return zoneLabels.every((label) => {
     const zones = zonesOf(metadata.labels?.[label]);
     if (zones === undefined) return true;
@@ -110,8 +110,8 @@ const NO_DISK = rejection('node(s) had no available disk');
 const IN_USE = rejection('node has pod using PersistentVolumeClaim with the same name and ReadWriteOncePod access mode');
 
 /** Rejects a node where another pod uses the same disk, unless both only read, or for a claim that only one pod may use and another one uses. */
-export function filterRestrictions({ pod, disks, exclusive }: VolumeNeeds, on: VolumeNode, view: StorageView): Rejection | undefined {
-  if (disks.length > 0 && on.pods.some((other) => other.key !== pod.key && conflict(disks, podVolumesOf(other).disks))) return NO_DISK;
+export function filterRestrictions({ pod, disks, exclusive }: VolumeNeeds, on: NodeInfo, view: StorageView): Rejection | undefined {
+  if (disks.length > 0 && on.pods.some((other) => other.key !== pod.key && conflict(disks, volumeSourcesOf(other).disks))) return NO_DISK;
   return exclusive.some((claim) => isInUse(claim, pod, on, view)) ? IN_USE : undefined;
 }
 
@@ -127,7 +127,7 @@ function isSameDisk(a: Disk, b: Disk): boolean {
  * Whether another pod uses the claim. On this node, the pods of the trial count, which may lack some pods and have additional ones. A pod with the same name
  * is the predecessor, or the reservation for its successor, and does not count.
  */
-function isInUse({ metadata }: Readonly<Claim>, pod: PodInfo, on: VolumeNode, view: StorageView): boolean {
+function isInUse({ metadata }: Readonly<Claim>, pod: PodInfo, on: NodeInfo, view: StorageView): boolean {
   const { namespace = '', name = '' } = metadata;
   const here = on.node.metadata.name;
   if (view.usersOf(namespace, name).some((user) => user.node !== here && user.pod.key !== pod.key)) return true;

@@ -4,13 +4,13 @@ import type { PodInfo } from '../pod/pod-info.ts';
 import type { Claim, StorageClass } from '../types.ts';
 import { candidatesFor, classNameOf, isDelayed, isFullyBound, isProvisioned, requestedSize, selectedNodeOf } from './claims.ts';
 import type { Attachment, BoundClaim, DelayedClaim, StorageView, VolumeNeeds } from './contract.ts';
-import { attachmentOfVolume, type ClaimName, driverOf, podVolumesOf } from './pod-volumes.ts';
+import { attachmentOfVolume, type ClaimName, driverOf, volumeSourcesOf } from './pod-volumes.ts';
 
 const NEVER: ReadonlySet<string> = new Set();
 
 /** @see VolumeRules.needs */
 export function needsOf(pod: PodInfo, view: StorageView, disabled: ReadonlySet<string> = NEVER): VolumeNeeds | Rejection | undefined {
-  const { claims: names, disks, inTree } = podVolumesOf(pod);
+  const { claims: names, disks, inTree } = volumeSourcesOf(pod);
   if (names.length + disks.length + inTree.length === 0) return undefined;
   const strict = !disabled.has('VolumeBinding');
   const claims: Readonly<Claim>[] = [];

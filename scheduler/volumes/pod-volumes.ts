@@ -1,7 +1,7 @@
-import type { PersistentVolumeSpec, Volume as PodVolume } from 'kubernetes-types/core/v1.js';
+import type { PersistentVolumeSpec, Volume } from 'kubernetes-types/core/v1.js';
 import type { PodInfo } from '../pod/pod-info.ts';
 import type { Attachment, Disk } from './contract.ts';
-import type { Volume } from '../types.ts';
+import type { PersistentVolume } from '../types.ts';
 
 /** A claim that a pod uses. */
 export interface ClaimName {
@@ -10,8 +10,8 @@ export interface ClaimName {
   readonly ephemeral: boolean;
 }
 
-/** What the scheduler reads of a pod's volumes. */
-export interface PodVolumes {
+/** The sources of a pod's volumes, as far as the scheduler reads them. */
+export interface VolumeSources {
   /** In the pod's order, each name once. */
   readonly claims: readonly ClaimName[];
   readonly disks: readonly Disk[];
@@ -19,13 +19,13 @@ export interface PodVolumes {
   readonly inTree: readonly Attachment[];
 }
 
-const nothing: PodVolumes = { claims: [], disks: [], inTree: [] };
-const known = new WeakMap<PodInfo, PodVolumes>();
+const nothing: VolumeSources = { claims: [], disks: [], inTree: [] };
+const known = new WeakMap<PodInfo, VolumeSources>();
 /** Lists without volumes that matter. Most pods have such a list, and pods of one template share the list object: one entry covers all of them. */
-const plain = new WeakSet<readonly PodVolume[]>();
+const plain = new WeakSet<readonly Volume[]>();
 
 /** Computed once for each pod: filtering a node reads it of all pods there. */
-export function podVolumesOf(info: PodInfo): PodVolumes {
+export function volumeSourcesOf(info: PodInfo): VolumeSources {
   const { volumes } = info.pod.spec ?? {};
   if (volumes === undefined || volumes.length === 0 || plain.has(volumes)) return nothing;
   const seen = known.get(info);
@@ -41,7 +41,7 @@ export function podVolumesOf(info: PodInfo): PodVolumes {
  * only to the kubelet.
  */
 export function volumeKey(info: PodInfo): string {
-  const { claims, disks, inTree } = podVolumesOf(info);
+  const { claims, disks, inTree } = volumeSourcesOf(info);
   if (claims.length + disks.length + inTree.length === 0) return '';
   const named = claims.map(({ name, ephemeral }) => `${ephemeral ? `ephemeral ${info.uid}` : 'claim'} ${info.namespace}/${name}`);
   const drawn = disks.map(({ kind, names, readOnly }) => `${kind} ${readOnly ? 'ro' : 'rw'} ${JSON.stringify(names.toSorted())}`);
@@ -51,10 +51,10 @@ export function volumeKey(info: PodInfo): string {
 
 /** Whether the pod uses this claim, which is in its namespace. */
 export function usesClaim(info: PodInfo, claim: string): boolean {
-  return podVolumesOf(info).claims.some(({ name }) => name === claim);
+  return volumeSourcesOf(info).claims.some(({ name }) => name === claim);
 }
 
-function readVolumes(pod: string, volumes: readonly PodVolume[]): PodVolumes {
+function readVolumes(pod: string, volumes: readonly Volume[]): VolumeSources {
   const claims = new Map<string, ClaimName>();
   const disks: Disk[] = [];
   const inTree: Attachment[] = [];
@@ -69,12 +69,12 @@ function readVolumes(pod: string, volumes: readonly PodVolume[]): PodVolumes {
   return claims.size + disks.length + inTree.length === 0 ? nothing : { claims: [...claims.values()], disks, inTree };
 }
 
-function claimOf(pod: string, { name, persistentVolumeClaim, ephemeral }: PodVolume): ClaimName | undefined {
+function claimOf(pod: string, { name, persistentVolumeClaim, ephemeral }: Volume): ClaimName | undefined {
   if (persistentVolumeClaim) return { name: persistentVolumeClaim.claimName, ephemeral: false };
   return ephemeral ? { name: `${pod}-${name}`, ephemeral: true } : undefined;
 }
 
-function diskOf({ gcePersistentDisk, awsElasticBlockStore, iscsi, rbd }: PodVolume): Disk | undefined {
+function diskOf({ gcePersistentDisk, awsElasticBlockStore, iscsi, rbd }: Volume): Disk | undefined {
   if (gcePersistentDisk) return { kind: 'gce', names: [gcePersistentDisk.pdName], readOnly: gcePersistentDisk.readOnly === true };
   // Two pods on a node conflict even if both only read.
   if (awsElasticBlockStore) return { kind: 'ebs', names: [awsElasticBlockStore.volumeID], readOnly: false };
@@ -108,14 +108,14 @@ export function driverOf(provisioner: string): string {
 }
 
 /** A volume as its driver attaches it, also one of an in-tree plugin. @returns undefined if no driver attaches it */
-export function attachmentOfVolume({ metadata, spec }: Readonly<Volume>): Attachment | undefined {
+export function attachmentOfVolume({ metadata, spec }: Readonly<PersistentVolume>): Attachment | undefined {
   if (spec?.csi) return { driver: spec.csi.driver, handle: spec.csi.volumeHandle };
   const zone = ZONES.map((label) => metadata.labels?.[label]).find((value) => value !== undefined);
   return spec && migrated(spec, zone);
 }
 
 /** The same for a disk that a pod uses without a claim. */
-function attachmentOfPodVolume(volume: Readonly<PodVolume>): Attachment | undefined {
+function attachmentOfPodVolume(volume: Readonly<Volume>): Attachment | undefined {
   return migrated(volume, undefined);
 }
 

@@ -1,18 +1,18 @@
 import { type FilterName, filterNames, type Rejection } from '../plugins/names.ts';
 import type { PodInfo } from '../pod/pod-info.ts';
-import type { AssumingView, ClaimUser, StorageView, VolumeDecision, VolumeNeeds, VolumeNode, VolumeRules } from './contract.ts';
+import type { AssumingView, ClaimUser, StorageView, VolumeDecision, VolumeNeeds, NodeInfo, VolumeRules } from './contract.ts';
 import { volumeKey } from './pod-volumes.ts';
 import { needsOf } from './needs.ts';
 import type { Node } from '../types.ts';
 import { decideBinding, filterBinding, type Provisioned, serve } from './binding.ts';
 import type { ProfileConfig, ShapePoint } from '../config/config.ts';
-import type { VolumeRequirements } from '../engine/engine.ts';
-import type { VolumeQuestions } from '../engine/resource-class.ts';
+import type { VolumePreFilter } from '../engine/engine.ts';
+import type { VolumeChecks } from '../engine/resource-class.ts';
 import { filterLimits, filterRestrictions, filterZone } from './filters.ts';
 import { onShape } from '../plugins/node-resources.ts';
 import { capacityOf, classNameOf, requestedSize, sizeOf } from './claims.ts';
 
-type Filter = (needs: VolumeNeeds, on: VolumeNode, view: StorageView) => Rejection | undefined;
+type Filter = (needs: VolumeNeeds, on: NodeInfo, view: StorageView) => Rejection | undefined;
 
 /** In the order in which they run. */
 const filters: readonly (readonly [plugin: FilterName, filter: Filter])[] = [
@@ -44,8 +44,8 @@ interface HeldClaims {
 
 const nothing: VolumeDecision = { reserve: [], provision: [] };
 
-/** Volumes as one pod's attempt sees them: with the reservations for other pods, without its own. */
-export class VolumeWork implements VolumeRequirements {
+/** The volume plugins, for one pod after the other: each sees claims with the reservations for other pods, without its own. */
+export class VolumePlugins implements VolumePreFilter {
   readonly #view: AssumingView;
   readonly #held: HeldClaims;
 
@@ -62,7 +62,7 @@ export class VolumeWork implements VolumeRequirements {
     return volumeRules.key(pod);
   }
 
-  prepare(pod: PodInfo, profile: ProfileConfig): Rejection | VolumeQuestions | undefined {
+  prepare(pod: PodInfo, profile: ProfileConfig): Rejection | VolumeChecks | undefined {
     const disabled = disabledIn(profile);
     const view = this.#viewFor(pod);
     const needs = volumeRules.needs(pod, view, disabled);

@@ -1,10 +1,10 @@
 import { type Key, objectKey } from '../../kube/cache/contract.ts';
 import { BY_CLASS, BY_NODE, type StorageCaches } from '../informers.ts';
 import type { PodInfo } from '../pod/pod-info.ts';
-import type { Claim, ClusterEvent, CsiCapacity, CsiDriver, CsiNode, StorageClass, Volume, VolumeAttachment } from '../types.ts';
+import type { Claim, ClusterEvent, CsiCapacity, CsiDriver, CsiNode, PersistentVolume, StorageClass, VolumeAttachment } from '../types.ts';
 import { claimRefTo, classNameOf, isFullyBound, isReservedFor, SELECTED_NODE, selectedNodeOf } from './claims.ts';
 import type { AssumingView, ClaimUser, StorageView, VolumeDecision } from './contract.ts';
-import { podVolumesOf, usesClaim } from './pod-volumes.ts';
+import { volumeSourcesOf, usesClaim } from './pod-volumes.ts';
 
 const kind = 'storage-changed' as const;
 
@@ -44,12 +44,12 @@ export class CachedStorage implements AssumingView {
     return this.#claim(`${namespace}/${name}`);
   }
 
-  volume(name: string): Readonly<Volume> | undefined {
+  volume(name: string): Readonly<PersistentVolume> | undefined {
     const seen = this.#caches.volumes.get(name);
     return seen && this.#assumed.volume(seen);
   }
 
-  volumesOfClass(name: string): readonly Readonly<Volume>[] {
+  volumesOfClass(name: string): readonly Readonly<PersistentVolume>[] {
     const seen = this.#caches.volumes.indexed(BY_CLASS, name);
     return this.#assumed.size === 0 ? seen : seen.map((volume) => this.#assumed.volume(volume));
   }
@@ -90,7 +90,7 @@ interface Assumption<T, Value> {
 
 /** Assumed claims and volumes, which override the cached ones. An assumption that the cache shows, or that can no longer come true, is dropped when read. */
 export class Assumptions {
-  readonly #volumes = new Map<string, Assumption<Volume, Readonly<Claim>>>();
+  readonly #volumes = new Map<string, Assumption<PersistentVolume, Readonly<Claim>>>();
   readonly #claims = new Map<Key, Assumption<Claim, { uid: string; node: string }>>();
 
   get size(): number {
@@ -125,7 +125,7 @@ export class Assumptions {
       for (const [key, { holders }] of assumed) if (holders.delete(holder) && holders.size === 0) assumed.delete(key);
   }
 
-  volume(seen: Readonly<Volume>): Readonly<Volume> {
+  volume(seen: Readonly<PersistentVolume>): Readonly<PersistentVolume> {
     const { name = '' } = seen.metadata;
     const assumed = this.#volumes.get(name);
     if (assumed === undefined) return seen;
@@ -136,7 +136,7 @@ export class Assumptions {
       return seen;
     }
     if (assumed.made?.from === seen) return assumed.made.as;
-    const as: Volume = { ...seen, spec: { ...seen.spec, claimRef: claimRefTo(assumed.value) } };
+    const as: PersistentVolume = { ...seen, spec: { ...seen.spec, claimRef: claimRefTo(assumed.value) } };
     assumed.made = { from: seen, as };
     return as;
   }
@@ -169,7 +169,7 @@ export class ClaimUsers {
   }
 
   add(pod: PodInfo, node: string): void {
-    for (const { name } of podVolumesOf(pod).claims) {
+    for (const { name } of volumeSourcesOf(pod).claims) {
       const key = `${pod.namespace}/${name}`;
       const users = this.#byClaim.get(key) ?? new Map<string, ClaimUser>();
       users.set(pod.uid, { pod, node });
@@ -178,7 +178,7 @@ export class ClaimUsers {
   }
 
   remove(pod: PodInfo): void {
-    for (const { name } of podVolumesOf(pod).claims) {
+    for (const { name } of volumeSourcesOf(pod).claims) {
       const key = `${pod.namespace}/${name}`;
       const users = this.#byClaim.get(key);
       if (users?.delete(pod.uid) === true && users.size === 0) this.#byClaim.delete(key);
@@ -189,7 +189,7 @@ export class ClaimUsers {
 /** Storage objects from lists. */
 export interface StorageLists {
   readonly claims: readonly Readonly<Claim>[];
-  readonly volumes: readonly Readonly<Volume>[];
+  readonly volumes: readonly Readonly<PersistentVolume>[];
   readonly storageClasses: readonly Readonly<StorageClass>[];
   readonly csiNodes: readonly Readonly<CsiNode>[];
   readonly csiDrivers: readonly Readonly<CsiDriver>[];

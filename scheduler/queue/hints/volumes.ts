@@ -1,7 +1,7 @@
-import type { Claim, ClusterEvent, CsiDriver, Volume } from '../../types.ts';
+import type { Claim, ClusterEvent, CsiDriver, PersistentVolume } from '../../types.ts';
 import type { PodInfo } from '../../pod/pod-info.ts';
 import { largestOf } from '../../volumes/claims.ts';
-import { podVolumesOf } from '../../volumes/pod-volumes.ts';
+import { volumeSourcesOf } from '../../volumes/pod-volumes.ts';
 import type { Hint } from '../contract.ts';
 
 type Changed<T> = { readonly before: Readonly<T> | undefined; readonly after: Readonly<T> | undefined };
@@ -9,7 +9,7 @@ type StorageEvent = Extract<ClusterEvent, { kind: 'storage-changed' }>;
 
 /** Disks and claims that only one pod, or one node's pods, may use. */
 export const volumeRestrictions: Hint = (info, event) => {
-  if (event.kind === 'node-added') return podVolumesOf(info).disks.length > 0;
+  if (event.kind === 'node-added') return volumeSourcesOf(info).disks.length > 0;
   if (event.kind === 'assigned-pod-deleted') return sharesStorage(info, event.before);
   return event.kind === 'storage-changed' && isOwnClaim(info, event);
 };
@@ -18,7 +18,7 @@ export const volumeRestrictions: Hint = (info, event) => {
 export const nodeVolumeLimits: Hint = (info, event) => {
   if (event.kind === 'node-added') return true;
   if (event.kind === 'assigned-pod-deleted') {
-    const { claims, inTree } = podVolumesOf(event.before);
+    const { claims, inTree } = volumeSourcesOf(event.before);
     return claims.length + inTree.length > 0;
   }
   if (event.kind !== 'storage-changed') return false;
@@ -93,32 +93,32 @@ function isOwnClaim(info: PodInfo, event: StorageEvent): boolean {
 }
 
 /** A volume that is, or was, for a claim of the pod was added or changed. */
-function isForClaimOf(info: PodInfo, event: Changed<Volume>): boolean {
-  const isOurs = (volume: Readonly<Volume> | undefined) => {
+function isForClaimOf(info: PodInfo, event: Changed<PersistentVolume>): boolean {
+  const isOurs = (volume: Readonly<PersistentVolume> | undefined) => {
     const ref = volume?.spec?.claimRef;
     return ref?.namespace === info.namespace && hasClaim(info, ref.name ?? '');
   };
   return event.after !== undefined && (isOurs(event.after) || isOurs(event.before)) && isRelevantChange(event);
 }
 
-function isFree(volume: Readonly<Volume> | undefined): boolean {
+function isFree(volume: Readonly<PersistentVolume> | undefined): boolean {
   return volume !== undefined && volume.spec?.claimRef === undefined;
 }
 
 function hasClaim(info: PodInfo, claim: string): boolean {
-  return podVolumesOf(info).claims.some(({ name }) => name === claim);
+  return volumeSourcesOf(info).claims.some(({ name }) => name === claim);
 }
 
 function sharesStorage(a: PodInfo, b: PodInfo): boolean {
-  if (a.namespace === b.namespace && podVolumesOf(a).claims.some(({ name }) => hasClaim(b, name))) return true;
-  const theirs = podVolumesOf(b).disks;
-  return podVolumesOf(a).disks.some(({ kind, names }) =>
+  if (a.namespace === b.namespace && volumeSourcesOf(a).claims.some(({ name }) => hasClaim(b, name))) return true;
+  const theirs = volumeSourcesOf(b).disks;
+  return volumeSourcesOf(a).disks.some(({ kind, names }) =>
     theirs.some((disk) => disk.kind === kind && disk.names.some((name) => names.includes(name))),
   );
 }
 
 /** Whether anything but resourceVersion and managedFields changed. */
-function isRelevantChange<T extends Claim | Volume>({ before, after }: Changed<T>): boolean {
+function isRelevantChange<T extends Claim | PersistentVolume>({ before, after }: Changed<T>): boolean {
   const said = (from: Readonly<T> | undefined) =>
     from && [from.spec, from.status?.phase, from.metadata.labels, from.metadata.annotations, from.metadata.deletionTimestamp];
   return differs(said(before), said(after));

@@ -3,7 +3,7 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { daemonSets, nodes, persistentVolumeClaims, persistentVolumes, pods, storageClasses } from '../../../../kube/api/object.ts';
-import type { Claim, StorageClass, Volume } from '../../../../scheduler/types.ts';
+import type { Claim, PersistentVolume, StorageClass } from '../../../../scheduler/types.ts';
 import { Kubectl } from '../../../support/kubectl.ts';
 import { realParts } from '../../../support/real-parts/real-kubelet.ts';
 import { startSubject } from '../cluster/controllers.ts';
@@ -103,7 +103,7 @@ await withRealParts('a scheduler on a real API server', [...worldParts, 'kubectl
       volumeBindingMode: 'WaitForFirstConsumer',
     });
     const host = { key: 'kubernetes.io/hostname', operator: 'In', values: [s.cluster.node(2)] };
-    await s.client.create<Volume>(persistentVolumes, {
+    await s.client.create<PersistentVolume>(persistentVolumes, {
       metadata: { name: 'disk' },
       spec: {
         accessModes: ['ReadWriteOnce'],

@@ -1,6 +1,6 @@
 import type { NodeSelectorTerm, Volume as PodVolume } from 'kubernetes-types/core/v1.js';
 import { podInfoOf, type PodInfo } from '../../../../scheduler/pod/pod-info.ts';
-import type { Claim, CsiCapacity, CsiDriver, CsiNode, StorageClass, Volume, VolumeAttachment } from '../../../../scheduler/types.ts';
+import type { Claim, CsiCapacity, CsiDriver, CsiNode, PersistentVolume, StorageClass, VolumeAttachment } from '../../../../scheduler/types.ts'; // prettier-ignore
 import type { StorageView } from '../../../../scheduler/volumes/contract.ts';
 import { usesClaim } from '../../../../scheduler/volumes/pod-volumes.ts';
 import { Builder, pod, type PodBuilder } from '../builders.ts';
@@ -10,7 +10,7 @@ import { Builder, pod, type PodBuilder } from '../builders.ts';
  */
 
 /** What claims and volumes have in common. */
-class StorageBuilder<T extends Claim | Volume> extends Builder<T> {
+class StorageBuilder<T extends Claim | PersistentVolume> extends Builder<T> {
   readonly class = (storageClassName: string): this => this.#spec({ storageClassName });
   readonly modes = (...accessModes: string[]): this => this.#spec({ accessModes });
   readonly phase = (phase: string): this => this.status({ phase });
@@ -43,7 +43,7 @@ export class ClaimBuilder extends StorageBuilder<Claim> {
     this.metadata({ ownerReferences: [{ apiVersion: 'v1', kind: 'Pod', name: 'p', uid, controller: true }] });
 }
 
-export class VolumeBuilder extends StorageBuilder<Volume> {
+export class VolumeBuilder extends StorageBuilder<PersistentVolume> {
   constructor(name: string) {
     super({
       apiVersion: 'v1',

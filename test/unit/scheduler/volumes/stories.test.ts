@@ -3,7 +3,7 @@ import { test, type TestContext } from 'node:test';
 import { persistentVolumeClaims, persistentVolumes, pods as podKind } from '../../../../kube/api/object.ts';
 import { ApiError } from '../../../../kube/client/errors.ts';
 import type { SchedulerConfig } from '../../../../scheduler/config/config.ts';
-import type { Claim, Volume } from '../../../../scheduler/types.ts';
+import type { Claim, PersistentVolume } from '../../../../scheduler/types.ts';
 import type { Interceptor } from '../../../support/simulated/intercepted.ts';
 import { scene } from '../simulated/scene.ts';
 import { podWith } from './storage-builders.ts';
@@ -27,7 +27,7 @@ async function storage(t: TestContext, { provisioner = 'kubernetes.io/no-provisi
   const { api, user } = found.world;
   const { storage } = api.hooks;
   const claimNamed = (name: string) => storage.get('/persistentvolumeclaims', `default/${name}`) as Claim | undefined;
-  const volumeNamed = (name: string) => storage.get('/persistentvolumes', name) as Volume | undefined;
+  const volumeNamed = (name: string) => storage.get('/persistentvolumes', name) as PersistentVolume | undefined;
   const metadata = { name: 'late' };
   api.add({ apiVersion: 'storage.k8s.io/v1', kind: 'StorageClass', metadata, provisioner, volumeBindingMode: 'WaitForFirstConsumer' });
   const change = (name: string, change: object) =>
@@ -51,7 +51,7 @@ async function storage(t: TestContext, { provisioner = 'kubernetes.io/no-provisi
     await user.patch(persistentVolumes, { name }, { status: { phase: 'Available' } }, { type: 'merge', subresource: 'status' });
   };
   storage.onChange((kind, { object, type }) => {
-    const { claimRef } = (object as Volume).spec ?? {};
+    const { claimRef } = (object as PersistentVolume).spec ?? {};
     if (!binds || kind !== '/persistentvolumes' || type === 'DELETED' || claimRef === undefined) return;
     queueMicrotask(() => void change(claimRef.name ?? '', { metadata: bindCompleted, spec: { volumeName: object.metadata.name } }));
   });
