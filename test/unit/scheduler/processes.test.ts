@@ -30,7 +30,7 @@ const mirror = { reservation: { ...defaultSchedulerConfig.reservation, mirror: t
 const ofPods: typeof inTurn = (call, n) => ((call as SeenCall).resource === 'pods' ? faultKinds : []).filter((_, at) => at % 2 === n % 2);
 
 for (const story of stories.filter(({ why }) => why.startsWith('a set ')))
-  test(`whichever call about pods that stand for room fails, they go, and it comes to the same end: ${story.why}`, async () =>
+  test(`whichever call about placeholder pods fails, they are deleted, and it comes to the same end: ${story.why}`, async () =>
     assertSame(await sweep(story, ofPods, mirror)));
 
 const unreachable = ({ verb, key }: SeenCall): TransportError =>
@@ -40,9 +40,9 @@ const pace = { bindMs: () => 0, startMs: () => 500, endMs: () => 4_000 };
 
 /** At which moment of a rollout the one at work ends, in ms: the pod on its way out, gone and made again, being placed, at rest. */
 for (const at of [0, 3_900, 4_100, 5_000])
-  for (const how of ['ends', 'is cut off', 'ends, pods standing for rooms', 'is cut off, pods standing for rooms'] as const)
-    test(`one of two schedulers ${how}, ${at} ms into a rollout: the other one goes on, with the rooms that it kept as well`, async (t) => {
-      const world = await SchedulerWorld.make({ pace, config: how.endsWith('rooms') ? mirror : {} });
+  for (const how of ['ends', 'is cut off', 'ends, with placeholder pods', 'is cut off, with placeholder pods'] as const)
+    test(`one of two schedulers ${how}, ${at} ms into a rollout: the other one goes on, with the same reservations`, async (t) => {
+      const world = await SchedulerWorld.make({ pace, config: how.endsWith('placeholder pods') ? mirror : {} });
       const { problems } = new Witness(world.api);
       const stage = new Stage(world);
       const bindings: string[] = [];
@@ -87,9 +87,9 @@ const images = (world: SchedulerWorld): (string | undefined)[] =>
   world.pods().flatMap(({ spec }) => (spec?.nodeName ? [spec.containers[0]?.image] : []));
 
 const cases = [
-  { why: 'room that was written down is kept by whoever comes next', persist: 'annotation', rivals: 5, keeps: true },
+  { why: 'a saved reservation is restored by the next leader', persist: 'annotation', rivals: 5, keeps: true },
   { why: 'but not from pods that are more important', persist: 'annotation', rivals: 15, keeps: false },
-  { why: 'room that was not is anybody’s', persist: 'none', rivals: 0, keeps: false },
+  { why: 'a reservation that was not saved is lost', persist: 'none', rivals: 0, keeps: false },
 ] as const;
 for (const { why, persist, rivals: priority, keeps } of cases)
   test(`nobody schedules while a pod of a rolling set goes: ${why}`, async (t) => {

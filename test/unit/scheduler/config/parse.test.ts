@@ -15,7 +15,7 @@ const keys: [why: string, text: string, gives: Partial<SchedulerConfig>][] = [
   ['whole seconds', 'podInitialBackoffSeconds: 2\npodMaxBackoffSeconds: 2\nunschedulableFlushSeconds: 60\nvolumeBindTimeoutSeconds: 1',
     { initialBackoffMs: 2_000, maxBackoffMs: 2_000, unschedulableFlushMs: 60_000, volumeBindTimeoutMs: 1_000 }],
   ['a first wait longer than the longest by default', 'podInitialBackoffSeconds: 30', { initialBackoffMs: 30_000, maxBackoffMs: 30_000 }],
-  ['how room is kept', 'reservation:\n  reserveOn: recreate\n  placement: score\n  ttlSeconds: 1\n  claimedTtlSeconds: 10\n  upgradeFirst: false\n  ownerKinds: [apps/StatefulSet, apps.kruise.io/StatefulSet]\n  daemonSets: true\n  persist: annotation\n  mirror: true\n  mirrorImage: registry.example/pause:3.9',
+  ['settings of reservations', 'reservation:\n  reserveOn: recreate\n  placement: score\n  ttlSeconds: 1\n  claimedTtlSeconds: 10\n  upgradeFirst: false\n  ownerKinds: [apps/StatefulSet, apps.kruise.io/StatefulSet]\n  daemonSets: true\n  persist: annotation\n  mirror: true\n  mirrorImage: registry.example/pause:3.9',
     { reservation: { enabled: true, reserveOn: 'recreate', placement: 'score', ttlMs: 1_000, claimedTtlMs: 10_000, upgradeFirst: false, ownerKinds: new Set(['apps/StatefulSet', 'apps.kruise.io/StatefulSet']), daemonSets: true, persist: 'annotation', mirror: true, mirrorImage: 'registry.example/pause:3.9' } }],
   ['versions and ranges that look like numbers', 'compat: {taintMessage: 1.34, scoreRange: 10, tieBreak: random, seed: 7}',
     { compat: { taintMessage: '1.34', scoreRange: 10, tieBreak: 'random', seed: 7 } }],
@@ -101,7 +101,7 @@ const warned: [why: string, text: string, says: string[]][] = [
     ['extenders[0].enableHTTPS: it has no effect: urlPrefix begins with http://', 'extenders[0].tlsConfig: it has no effect: urlPrefix begins with http://']],
   ['TLS that trusts anybody', "extenders: [{urlPrefix: 'https://e', filterVerb: f, enableHTTPS: true}]",
     ['extenders[0].tlsConfig: no CA is set (caFile, caData): with enableHTTPS any certificate is trusted']],
-  ['room that is never kept', 'reservation: {ownerKinds: []}', ['reservation.ownerKinds: it is empty: nothing is ever reserved']],
+  ['reservations for no kind of owner', 'reservation: {ownerKinds: []}', ['reservation.ownerKinds: it is empty: nothing is ever reserved']],
   ['a seed of nothing', 'compat: {tieBreak: roundRobin, seed: 1}', ['compat.seed: it has no effect unless tieBreak is random']],
 ]; // prettier-ignore
 for (const [why, text, says] of warned)

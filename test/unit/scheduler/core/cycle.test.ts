@@ -79,7 +79,7 @@ test('a pod that asks for too much is told so, once, and the others are placed',
 const HOUR: Millis = 3_600_000;
 
 for (const by of [-HOUR, HOUR])
-  test(`when the clock is set by ${by / HOUR} h, room is kept as long as otherwise, and people read times by the clock as it is`, async (t) => {
+  test(`when the clock is set by ${by / HOUR} h, a reservation lasts as long as otherwise, and its times are shown by the clock as it is`, async (t) => {
     const { world, stage, nodeOf } = await scene(t, ['a'], { endMs: 1_000 });
     stage.addSet('web', '4', { replicas: 1 });
     await world.until(() => nodeOf('web-0') === 'a', 5_000);
@@ -90,16 +90,16 @@ for (const by of [-HOUR, HOUR])
     await stage.roll('web', { image: 'v2' });
     await stage.delete('web-0');
     await world.clock.advance(2_000);
-    const rooms = (): number => world.parts?.reservations.size ?? 0;
-    assert.equal(rooms(), 1);
+    const reservations = (): number => world.parts?.reservations.size ?? 0;
+    assert.equal(reservations(), 1);
     const made = world.parts?.reservations.list()[0]?.expiresAt ?? 0;
     assert.equal(world.parts?.shown(made), made);
     world.clock.jump(by);
     assert.equal(world.parts?.shown(made), made + by);
     await world.clock.advance(50_000);
-    assert.equal(rooms(), 1);
+    assert.equal(reservations(), 1);
     await world.clock.advance(15_000);
-    assert.equal(rooms(), 0);
+    assert.equal(reservations(), 0);
     await world.clock.advance(15_000);
     assert.equal(nodeOf('other'), 'a');
   });
@@ -119,7 +119,7 @@ test('the profile that places a pod reports its events, also those of pods that 
   assert.deepEqual(await reporters('high'), [by('FailedScheduling', 'batch')]);
 });
 
-test('a pod that finds no room waits, is told why, and has the room of one that goes; pods of other schedulers count where they are', async (t) => {
+test('a pod that fits nowhere waits, its status says why, and it gets the capacity of a deleted pod; pods of other schedulers count too', async (t) => {
   const { world, stage, nodeOf, condition, events } = await scene(t, []);
   stage.begin(['a', { name: 'b', allocatable: { cpu: '1', memory: '1Mi' } }]);
   stage.add(pod('foreign').cpu('3').memory('1Gi').spec({ schedulerName: 'another' }));

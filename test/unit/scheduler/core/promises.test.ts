@@ -24,7 +24,7 @@ const gated = { schedulingGates: [{ name: 'wait' }] };
 
 const scene = (t: TestContext, nodes: readonly string[], options: SceneOptions = {}) => withOptions(t, nodes, { endMs: 5_000, ...options });
 
-test('a node that was promised to a pod which goes elsewhere is there for the others at once', async (t) => {
+test('when a nominated pod is assigned to another node, pods that left it the capacity are requeued at once', async (t) => {
   const { world, stage, nodeOf, change } = await scene(t, ['a']);
   stage.add(pod('high').cpu('3').priority(10).selects(onB).spec(gated));
   await change('high', { status: { nominatedNodeName: 'a' } }, 'status');
@@ -44,7 +44,7 @@ const losses: Readonly<Record<string, (world: SchedulerWorld, node: string) => P
   'is deleted': (world, node) => world.user.delete(nodeKind, { name: node }),
 };
 for (const [what, lose] of Object.entries(losses))
-  test(`a pod whose promised node ${what} has others go for it elsewhere, before its victims are gone`, async (t) => {
+  test(`a pod whose nominated node ${what} preempts pods elsewhere, before its victims are deleted`, async (t) => {
     const { world, stage, find, nodeOf } = await scene(t, ['a', 'b'], { endMs: 3_600_000 });
     for (const name of ['a', 'b']) await world.patchNode(name, { metadata: { labels: { pool: 'x' } } });
     stage.add(pod('low-a').cpu('4').selects(onA), pod('low-b').cpu('4').selects(onB));
@@ -59,7 +59,7 @@ for (const [what, lose] of Object.entries(losses))
     assert.notEqual(moved, undefined, 'it waits for a node that it cannot have');
   });
 
-test('a node is not filled twice by a binding that was given up and comes later: its room is promised to the pod meanwhile', async (t) => {
+test('a Binding without an answer may take effect later: until then the pod is nominated for the node', async (t) => {
   let lost = 0;
   const late: Interceptor = {
     call({ verb, resource, key }, pass) {
@@ -81,7 +81,7 @@ test('a node is not filled twice by a binding that was given up and comes later:
   assert.deepEqual([nodeOf('first'), nodeOf('second'), world.parts?.nominator.size], ['a', '', 0]);
 });
 
-test('a pod that is deleted while it is bound gives its place to the next at once, whatever becomes of the binding', async (t) => {
+test('a pod that is deleted while it is being bound frees its capacity at once, whatever becomes of the Binding', async (t) => {
   const ofBig = ({ verb, resource, key }: SeenCall) => `${verb} ${resource} ${key}` === 'post pods/binding default/big';
   const call: Interceptor['call'] = (seen, pass) => (ofBig(seen) ? world.clock.sleep(SOON).then(pass) : pass());
   const { world, stage, nodeOf, change } = await scene(t, ['a'], { by: { call } });
@@ -96,7 +96,7 @@ test('a pod that is deleted while it is bound gives its place to the next at onc
   await world.clock.advance(SOON);
 });
 
-test('a pod that is on its way out before it has a node is not tried, which is told', async (t) => {
+test('a terminating pod without a node is not scheduled, and an event says so', async (t) => {
   const { world, stage, change, events } = await scene(t, ['a']);
   stage.add(pod('full').cpu('4'));
   await world.clock.advance(2_000);
@@ -109,7 +109,7 @@ test('a pod that is on its way out before it has a node is not tried, which is t
   assert.ok((await events('waits')).some(({ message }) => message === 'skip schedule deleting pod: default/waits'));
 });
 
-test('a pod whose binding was not seen before it was gone, as across a relist, was on its node', async (t) => {
+test('a bound pod that a relist no longer has counts as deleted from its node', async (t) => {
   const { world } = await scene(t, ['a']);
   const state = world.parts ?? assert.fail();
   const gone: string[] = [];
@@ -121,7 +121,7 @@ test('a pod whose binding was not seen before it was gone, as across a relist, w
   assert.deepEqual(gone, ['a']);
 });
 
-test('who waits for its victims is held, and what it was promised before is there for others; victims that are gone are not remembered', async (t) => {
+test('a preemptor is held, its former nomination is free for other pods, and victims that are deleted already are not remembered', async (t) => {
   const { parts: state = assert.fail() } = (await scene(t, ['a'])).world;
   const [gone, there] = ['gone', 'there'].map((name) => podInfoOf(pod(name).on('a').build())) as [PodInfo, PodInfo];
   state.addAssigned(there);
@@ -138,7 +138,7 @@ test('who waits for its victims is held, and what it was promised before is ther
   assert.deepEqual([state.queue.find(high.uid)?.held, state.queue.find(low.uid)?.pool], [true, 'backoff']);
 });
 
-test('a pod that is placed already is not tried, though it is in the queue', async (t) => {
+test('a pod that counts on a node is not scheduled again, though it is in the queue', async (t) => {
   const { world, stage } = await scene(t, ['a']);
   stage.add(pod('large').cpu('9'));
   await world.clock.advance(2_000);
@@ -150,7 +150,7 @@ test('a pod that is placed already is not tried, though it is in the queue', asy
   assert.deepEqual([...queue.list()], []);
 });
 
-test('a pod that somebody between denies once, at a binding that was done, has its place all the same', async (t) => {
+test('a pod is bound although a proxy answered its Binding with 404', async (t) => {
   let tried = 0;
   const call: Interceptor['call'] = async ({ verb, resource, key }, pass) => {
     if (resource !== 'pods/binding' || key !== 'default/first' || ++tried > 1) return pass();
@@ -167,7 +167,7 @@ test('a pod that somebody between denies once, at a binding that was done, has i
   assert.deepEqual([nodeOf('second'), world.parts?.nominator.size], ['', 0], 'the first counts where it is');
 });
 
-test('room that a pod of a rolling DaemonSet leaves is kept for the next one of its node', async (t) => {
+test('the capacity of a pod of a rolling DaemonSet is reserved for its successor on that node', async (t) => {
   const reservation = { ...defaultSchedulerConfig.reservation, daemonSets: true };
   const { world, stage, nodeOf } = await scene(t, ['a', 'b'], { endMs: 1_000, config: { reservation } });
   stage.addDaemons('agent', '3', { type: 'RollingUpdate', rollingUpdate: { maxUnavailable: 1, maxSurge: 0 } });
@@ -184,7 +184,7 @@ test('room that a pod of a rolling DaemonSet leaves is kept for the next one of 
   assert.deepEqual([placed(), stage.problems()], [before, []]);
 });
 
-test('as many pods are being bound at once as may be, and the others as soon as one is', async (t) => {
+test('no more Bindings than maxInflightBinds are in flight, and the next pod follows as soon as one is bound', async (t) => {
   let [open, most] = [0, 0];
   const api = { ...defaultSchedulerConfig.api, maxInflightBinds: 2 };
   const { world, stage, nodeOf } = await scene(t, ['a', 'b'], {
@@ -205,7 +205,7 @@ test('as many pods are being bound at once as may be, and the others as soon as 
   assert.deepEqual([most, names.filter((name) => nodeOf(name) === '')], [2, []]);
 });
 
-test('pods that cannot be read after their Bindings failed are logged once, and once more when they can', async () => {
+test('after failed Bindings it is logged once that pods cannot be read, and once that they can again', async () => {
   const clock = new FakeClock();
   const { log, lines } = recordedLog();
   const away = () =>

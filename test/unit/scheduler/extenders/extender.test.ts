@@ -40,7 +40,7 @@ async function failure(call: Promise<unknown>, { url }: { url: string }): Promis
   return error.message.replace(`URL ${url}`, 'URL');
 }
 
-test('prioritize, bind and preempt', async (t) => {
+test('an extender scores nodes, binds pods and chooses victims', async (t) => {
   const { server, extender } = await serving(t, {
     prioritize: () => [{ Host: 'a', Score: 7 }],
     bind: () => ({}),

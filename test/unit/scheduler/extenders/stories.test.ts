@@ -25,7 +25,7 @@ async function asking(t: TestContext, nodes: readonly string[], verbs: Record<st
   return { ...found, extender, conditionOf, comesTrue };
 }
 
-test('extenders say no, and count', async (t) => {
+test('a pod goes where its extenders allow and score best', async (t) => {
   const verbs: Record<string, Behaviour> = {
     filter: ({ NodeNames }) => ({
       NodeNames: (NodeNames as string[]).filter((name) => name !== 'a'),

@@ -10,7 +10,7 @@ import { scene } from '../simulated/scene.ts';
 const reservation = { ...defaultSchedulerConfig.reservation, mirror: true, mirrorImage: 'pause:1' };
 const isPlaceholder = ({ metadata }: Pod): boolean => metadata.labels?.['dkc.dev/room'] === 'kept';
 
-/** A full node with web-0 on it, of a set of one, and a pod that waits for its room. `seen`: what happens to pods: `+web-0`, `-web-0`, `web-0@a`; `[web-0]` stands for the room of web-0. */
+/** A full node with web-0 on it, of a set of one, and a pod that waits for capacity. `seen`: what happens to pods: `+web-0`, `-web-0`, `web-0@a`; `[web-0]` is the placeholder pod of web-0. */
 async function fullNode(t: TestContext, by?: Interceptor) {
   const found = await scene(t, ['a'], { endMs: 1_000, config: { maxBackoffMs: 1_000, reservation }, ...(by && { by }) });
   const { world, stage, nodeOf } = found;
@@ -38,7 +38,7 @@ async function fullNode(t: TestContext, by?: Interceptor) {
   return { ...found, seen };
 }
 
-/** Calls about pods that stand for room meet this, the first so many times. */
+/** The first so many calls about placeholder pods fail with this. */
 function failing(verb: SeenCall['verb'], times: number, code: number, reason: string, message: string): Interceptor {
   let left = times;
   return {
@@ -51,7 +51,7 @@ function failing(verb: SeenCall['verb'], times: number, code: number, reason: st
 
 const inPlace = ['-web-0', '+[web-0]@a', '+web-0', '-[web-0]', 'web-0@a'];
 
-test('a pod stands for room from the moment that the old pod is gone until right before its successor is bound', async (t) => {
+test('a placeholder pod exists from the deletion of the old pod until right before its successor is bound', async (t) => {
   const { world, stage, seen, nodeOf } = await fullNode(t);
   for (const image of ['v2', 'v3']) {
     await stage.roll('web', { image });
@@ -62,7 +62,7 @@ test('a pod stands for room from the moment that the old pod is gone until right
   }
 });
 
-test('a successor is not bound before what stands for its room is gone: that failing, its binding fails, and is tried again', async (t) => {
+test('a successor is bound only after its placeholder pod is deleted: if that fails, its binding fails and is retried', async (t) => {
   const { stage, seen, nodeOf } = await fullNode(t, failing('delete', 1, 500, 'InternalError', 'the test says so'));
   await stage.roll('web', { image: 'v2' });
   await stage.pass(20_000);
@@ -71,10 +71,10 @@ test('a successor is not bound before what stands for its room is gone: that fai
 });
 
 for (const { why, by } of [
-  { why: 'whose making meets a server in trouble', by: failing('create', 2, 500, 'InternalError', 'the test says so') },
-  { why: 'whose name is taken by somebody who is gone', by: failing('create', 1, 409, 'AlreadyExists', 'it is there') },
+  { why: 'whose creation fails with a server error', by: failing('create', 2, 500, 'InternalError', 'the test says so') },
+  { why: 'whose name belonged to a pod that is deleted by now', by: failing('create', 1, 409, 'AlreadyExists', 'it is there') },
 ])
-  test(`a pod that stands for room, ${why}, is asked for again`, async (t) => {
+  test(`a placeholder pod, ${why}, is requested again`, async (t) => {
     const { world, stage, seen, find } = await fullNode(t, by);
     await stage.roll('web', { image: 'v2' });
     await world.until(() => find('web-0')?.metadata.deletionTimestamp !== undefined, 5_000, 50);
@@ -83,7 +83,7 @@ for (const { why, by } of [
     assert.deepEqual(seen, ['-web-0', '+[web-0]@a']);
   });
 
-test('where none may be made the room is kept all the same, and that is told once for each room', async (t) => {
+test('where no placeholder pod may be created, the reservation is made all the same, and an event says so once for each', async (t) => {
   const quota = 'exceeded quota: pods, requested: pods=1';
   const { stage, scheduler, seen, nodeOf, events } = await fullNode(t, failing('create', 99, 403, 'Forbidden', quota));
   for (const image of ['v2', 'v3']) {
@@ -99,7 +99,7 @@ test('where none may be made the room is kept all the same, and that is told onc
   assert.equal(scheduler.lines.filter((line) => line.includes(said)).length, 1);
 });
 
-test('it goes when the room is given up, and before anybody else is bound there', async (t) => {
+test('a placeholder pod is deleted when its reservation ends, and before another pod is bound there', async (t) => {
   const { world, stage, seen } = await fullNode(t);
   await stage.roll('web', { image: 'v2', resources: { requests: { cpu: '9' } } });
   await stage.pass(5_000);
@@ -110,7 +110,7 @@ test('it goes when the room is given up, and before anybody else is bound there'
   assert.deepEqual(seen, ['-[web-0]', 'waits@a']);
 });
 
-test('it makes way for a more important pod that takes its room', async (t) => {
+test('a placeholder pod is deleted for a pod of higher priority that takes the capacity', async (t) => {
   const { world, stage, seen } = await fullNode(t);
   await stage.roll('web', { image: 'v2', resources: { requests: { cpu: '9' } } });
   await stage.pass(5_000);

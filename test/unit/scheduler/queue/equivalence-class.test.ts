@@ -35,10 +35,10 @@ const pairs = [
   row('a node affinity', false, b().affinity(anyNode)),
   row('a pod anti-affinity', false, b().affinity({ podAntiAffinity: required(near('db')) })),
   row('a host port', false, b().port(80)),
-  row('other labels, and the room was short everywhere', true, indexed),
+  row('other labels, and resources were short everywhere', true, indexed),
   row('other labels, and other pods had a say', false, indexed, { by: new Set([...by, 'InterPodAffinity']) }),
-  row('other labels, and somebody is there who might make room', false, indexed, {}, -1),
-  row('other labels, and nobody can make room that would help', true, indexed, { resolvable: 0 }, -1),
+  row('other labels, and there are pods of lower priority', false, indexed, {}, -1),
+  row('other labels, and no preemption would help', true, indexed, { resolvable: 0 }, -1),
   row('the same, refused before nodes were asked', false, b(), { everywhere: 'why' }),
 ];
 for (const { why, b, more, lowest, alike } of pairs)
@@ -54,10 +54,10 @@ test('pods with an extended resource of devices have one key, but for one that h
   assert.notEqual(key(pod('a')), key(pod('b').spec(claims)));
 });
 
-test('nobody stands for a pod that was promised a node, that room is kept for, or that has volumes', () => {
+test('a pod that is nominated, has a reservation or volumes is in no equivalence class', () => {
   const one = podInfoOf(pod('a').build());
-  const room = {} as ReturnType<EquivalenceState['held']['of']>;
-  for (const own of [{ nominator: { nodeOf: () => 'n' } }, { held: { of: () => room } }, { volumes: { key: () => 'claim' } }])
+  const held = {} as ReturnType<EquivalenceState['held']['of']>;
+  for (const own of [{ nominator: { nodeOf: () => 'n' } }, { held: { of: () => held } }, { volumes: { key: () => 'claim' } }])
     assert.equal(equivalenceClassOf({ ...facts(0), ...own }, one, error), undefined);
 });
 

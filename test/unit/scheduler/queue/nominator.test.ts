@@ -15,7 +15,7 @@ const picture = (nominator: Nominator) => {
   return [...nominator.nodes].map((node) => `${node}: ${names(node).join(' ')}`).toSorted();
 };
 
-test('a node is promised to those whose status says so, and to whom it was promised here, in that order', () => {
+test('pods are nominated by their status or by the scheduler, and listed oldest nomination first', () => {
   const nominator = new Nominator();
   nominator.add(info('a>n'));
   nominator.add(info('b'), 'n');
@@ -32,7 +32,7 @@ test('a node is promised to those whose status says so, and to whom it was promi
   assert.deepEqual([picture(nominator), nominator.size], [[], 0]);
 });
 
-test('a pod that is on a node is promised none', () => {
+test('a pod that is on a node is nominated for none', () => {
   const nominator = new Nominator();
   nominator.add(info('a>n', 'n'));
   nominator.add(info('b'), 'n');
@@ -41,12 +41,12 @@ test('a pod that is on a node is promised none', () => {
 });
 
 const updates = [
-  { why: 'does not bring back a promise that was taken away here', here: '', before: 'a>n', after: 'a>n', left: [] },
+  { why: 'that was removed here is not restored by the status', here: '', before: 'a>n', after: 'a>n', left: [] },
   { why: 'moves with the status', here: 'n', before: 'a>n', after: 'a>m', left: ['m: a'] },
   { why: 'ends with the status', here: 'n', before: 'a>n', after: 'a', left: [] },
 ];
 for (const { why, here, before, after, left } of updates)
-  test(`a promise ${why}`, () => {
+  test(`a nomination ${why}`, () => {
     const nominator = new Nominator();
     nominator.add(info(before), here);
     const now = info(after);

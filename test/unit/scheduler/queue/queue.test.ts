@@ -116,7 +116,7 @@ const acts = table('acts | pools | out | why')(`
   add a, pop a, remake a, refuse a                             | a active        | a | in flight as well
   large a, pop a, less a, refuse a                             | a backoff       | a | who asks for less in flight is tried again
   large a, pop a, refuse a, less a                             | a backoff       | a | and afterwards
-  add a, pop a, refuse a, label a                              | a unschedulable |   | another label does not help who was refused for want of room
+  add a, pop a, refuse a, label a                              | a unschedulable |   | another label does not help a pod that was rejected for resources
   gate a, wake helps, wait 600                                 | a gated         |   | a pod with gates is not tried
   gate a, add a                                                | a active        | a | until they are gone
   add a, gate a                                                | a gated         |   | nor one that gets gates

@@ -103,7 +103,7 @@ const cases: Case[] = [
 ]; // prettier-ignore
 
 for (const { why, facts, rules, is, says } of cases)
-  test(`deciding on room when ${why}`, () => {
+  test(`whether a reservation is made when ${why}`, () => {
     const { enabled, reserveOn, ownerKinds, daemonSets } = config();
     const decision = decide(facts, { enabled, reserveOn, ownerKinds, daemonSets, isOwnScheduler, ...rules });
     assert.equal(decision.keep ? decision.purpose : decision.because, is, decision.why);

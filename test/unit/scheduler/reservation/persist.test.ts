@@ -69,10 +69,10 @@ test('what is kept on is as large as the template says, with the claims of its p
   const spec = { template, volumeClaimTemplates: [{ metadata: { name: 'data' }, spec: {} }] };
   const { reservations, refused } = restoredFrom(facts(annotated(JSON.stringify([entry()]), { spec }), { priority: 7 }));
   assert.deepEqual(refused, []);
-  const [room] = reservations;
-  assert.deepEqual([room?.name, room?.node, room?.oldUid, room?.priority], ['web-2', 'n1', 'uid-web-2', 7]);
-  assert.deepEqual([room?.expiresAt, room?.heldPod.requests.cpu], [Date.parse(until), 2_000]);
-  assert.deepEqual(room?.heldPod.pod.spec?.volumes, [{ name: 'data', persistentVolumeClaim: { claimName: 'data-web-2' } }]);
+  const [reservation] = reservations;
+  assert.deepEqual([reservation?.name, reservation?.node, reservation?.oldUid, reservation?.priority], ['web-2', 'n1', 'uid-web-2', 7]);
+  assert.deepEqual([reservation?.expiresAt, reservation?.heldPod.requests.cpu], [Date.parse(until), 2_000]);
+  assert.deepEqual(reservation?.heldPod.pod.spec?.volumes, [{ name: 'data', persistentVolumeClaim: { claimName: 'data-web-2' } }]);
 });
 
 test('what is armed while a write is under way is written after it, all at once; what fails is told; nothing is written twice', async () => {

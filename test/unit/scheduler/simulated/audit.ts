@@ -20,8 +20,8 @@ export function audit(audited: Audited): string[] {
   const { api, parts } = audited;
   const living = list<Pod>(api, '/pods').filter(({ status }) => status?.phase !== 'Succeeded' && status?.phase !== 'Failed');
   const kept = parts.reservations.list();
-  // What stands for kept room counts as that.
-  const infos = living.map((pod) => podInfoOf(pod)).filter((info) => !kept.some((room) => isPlaceholderFor(room, info)));
+  // A placeholder pod counts as its reservation.
+  const infos = living.map((pod) => podInfoOf(pod)).filter((info) => !kept.some((reservation) => isPlaceholderFor(reservation, info)));
   return [
     ...nodesOf(parts, list<Node>(api, '/nodes'), infos),
     ...waitingOf(parts, infos),
@@ -117,9 +117,9 @@ export class Witness {
   #full(name: string, pods: readonly Pod[], node: Node | undefined): void {
     const here = pods.filter(({ spec, status }) => spec?.nodeName === name && status?.phase !== 'Succeeded' && status?.phase !== 'Failed');
     const used = here.reduce((sum, pod) => sum + podInfoOf(pod).requests.cpu, 0);
-    const room = 1_000 * Number(node?.status?.allocatable?.['cpu'] ?? 0);
-    if (node !== undefined && used > room && node.metadata.annotations?.['shrunk'] === undefined)
-      this.problems.push(`${used}m of ${room}m are taken on ${name}: ${here.map(({ metadata }) => metadata.name).join(' ')}`);
+    const allocatable = 1_000 * Number(node?.status?.allocatable?.['cpu'] ?? 0);
+    if (node !== undefined && used > allocatable && node.metadata.annotations?.['shrunk'] === undefined)
+      this.problems.push(`${used}m of ${allocatable}m are taken on ${name}: ${here.map(({ metadata }) => metadata.name).join(' ')}`);
   }
 }
 
@@ -127,7 +127,7 @@ export class Witness {
 function problemsOf(kept: Reservations, wrongWith: (one: Reservation) => string[]): string[] {
   const problems = kept.list().flatMap((one) => wrongWith(one).map((what) => `${one.namespace}/${one.name}: ${what}`));
   const slots = kept.list().map(({ heldPod }) => heldPod.key);
-  if (new Set(slots).size !== slots.length) problems.push('room is kept twice under one name');
+  if (new Set(slots).size !== slots.length) problems.push('there are two reservations of one name');
   const byNode = [...kept.nodes].flatMap((node) => kept.on(node));
   if (byNode.length !== kept.size || !kept.list().every((one) => byNode.includes(one))) problems.push('the list of nodes says otherwise');
   const earliest = kept.list().map(({ expiresAt }) => expiresAt);

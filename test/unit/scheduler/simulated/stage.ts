@@ -48,7 +48,7 @@ export class Stage implements AnyStage {
   problems(): string[] {
     const { api, clock, parts } = this.#world;
     if (parts === undefined) return ['there is no scheduler'];
-    const kept = parts.reservations.list().map(({ name, node }) => `room is kept for ${name} on ${node}`);
+    const kept = parts.reservations.list().map(({ name, node }) => `there is a reservation for ${name} on ${node}`);
     return [...audit({ api, clock, parts }), ...kept];
   }
 

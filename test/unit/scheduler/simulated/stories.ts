@@ -20,7 +20,7 @@ export const stories: readonly Story[] = [
     },
   },
   {
-    why: 'a set is rolled beside others that wait for its room',
+    why: 'a set is rolled beside pods that wait for its capacity',
     nodes: ['a', 'b', 'c'],
     before: async (stage) => {
       // Where a set's pods are is told apart below: each may go to one node only at first.
@@ -38,7 +38,7 @@ export const stories: readonly Story[] = [
     },
   },
   {
-    why: 'room is made for somebody more important',
+    why: 'a pod preempts others',
     nodes: ['a', 'b', 'c'],
     before: async (stage) => {
       stage.add(...some('small', 12));

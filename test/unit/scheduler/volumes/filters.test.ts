@@ -136,7 +136,7 @@ table('disks that one pod of a node may write to:', [
   row('EBS, both read', DISK, { pod: ebs('p', 'x', true), here: [ebs('q', 'x', true)] }),
   row('ISCSI, one target by two portals', DISK, { pod: iscsi('p', 'x'), here: [iscsi('q', 'x')] }),
   row('RBD, one monitor in common', DISK, { pod: rbd('p', ['a', 'b'], 'x'), here: [rbd('q', ['b', 'c'], 'x')] }),
-  row('room that is kept for the pod is not in its way', 'ok', { pod: gce('p', 'x').uid('new'), here: [gce('p', 'x').uid('old')] }),
+  row('a reservation for the pod does not conflict with it', 'ok', { pod: gce('p', 'x').uid('new'), here: [gce('p', 'x').uid('old')] }),
 ]);
 
 const alone = { claims: [claim('data').modes('ReadWriteOncePod').to('pv')], volumes: [volume('pv')] };
@@ -161,12 +161,12 @@ const onA = (...volumes: string[]) => ({ attachments: volumes.map((name) => atta
 
 const kept = { pod: podWith('p', 'a', 'b').uid('new'), here: [podWith('p', 'b', 'c').uid('old')] };
 table('volumes that a node can attach:', [
-  row('as many as there is room for', 'ok', asks('a', 'b')),
+  row('as many as the limit allows', 'ok', asks('a', 'b')),
   row('with those that are there', TOO_MANY, { ...asks('a'), ...users('b', 'c') }),
   row('one that is not made yet counts by its class', TOO_MANY, { ...asks('late'), ...users('a b') }),
   row('a node with too many takes what is there already', 'ok', { ...asks('a'), ...users('a b c') }),
   row('a node without a driver that must be there', NOT_INSTALLED, { ...asks('a'), drivers: [required], node: node('node-b') }),
-  row('the room kept for the pod itself does not count', 'ok', { ...csi, ...kept }),
+  row('a reservation for the pod does not count', 'ok', { ...csi, ...kept }),
   row('one that is attached without a pod', TOO_MANY, { ...asks('a'), ...users('b'), ...onA('pv-c') }),
 ]);
 

@@ -12,11 +12,11 @@ import type { ControllerRevision } from '../../../../scheduler/types.ts';
 import { node, pod, type PodBuilder } from '../builders.ts';
 import { agent, config, daemon, deletion, info, isOwnScheduler, member, SECOND, successor, T0, web, withOwner } from './situations.ts';
 
-function keeping(over: Parameters<typeof deletion>[0] = {}): { kept: Reservations; room: Reservation } {
+function keeping(over: Parameters<typeof deletion>[0] = {}): { kept: Reservations; reservation: Reservation } {
   const kept = createReservations(config({ daemonSets: true }), isOwnScheduler);
   const { reservation, decision } = kept.podDeleted(deletion(over));
   assert.ok(reservation !== undefined, decision.why);
-  return { kept, room: reservation };
+  return { kept, reservation };
 }
 
 const cases: { why: string; who: PodBuilder; has: boolean }[] = [
@@ -25,36 +25,36 @@ const cases: { why: string; who: PodBuilder; has: boolean }[] = [
   { why: 'one of the name with another owner', who: withOwner(successor(), { uid: 'uid-web-anew' }), has: false },
 ];
 for (const { why, who, has } of cases)
-  test(`room is ${has ? '' : 'not '}for ${why}`, () => {
-    const { kept, room } = keeping();
-    assert.equal(kept.of(info(who)), has ? room : undefined);
-    assert.equal(kept.isVisibleTo(room, info(who)), !has);
-    assert.deepEqual(kept.podsFor(info(who), 'n1'), has ? [] : [room.heldPod]);
+  test(`a reservation is ${has ? '' : 'not '}for ${why}`, () => {
+    const { kept, reservation } = keeping();
+    assert.equal(kept.of(info(who)), has ? reservation : undefined);
+    assert.equal(kept.isVisibleTo(reservation, info(who)), !has);
+    assert.deepEqual(kept.podsFor(info(who), 'n1'), has ? [] : [reservation.heldPod]);
     assert.deepEqual(kept.podsFor(info(who), 'n2'), []);
   });
 
-test('of each resource the successor keeps what it takes, and of more what is free; its heldPod stays the same pod', () => {
-  const { kept, room } = keeping({ pod: member().memory('2Gi').asks('example.com/gpu', '2').asks('example.com/disk', '1').asks('ephemeral-storage', '1Gi') }); // prettier-ignore
+test('of each resource the reservation holds what the successor requests, as far as it was reserved or is free', () => {
+  const { kept, reservation } = keeping({ pod: member().memory('2Gi').asks('example.com/gpu', '2').asks('example.com/disk', '1').asks('ephemeral-storage', '1Gi') }); // prettier-ignore
   const next = successor('web-2', '3').memory('1Gi').asks('example.com/gpu', '4').asks('example.com/nic', '3').asks('ephemeral-storage', '1Gi').port(81); // prettier-ignore
   const spare = { cpu: 500, memory: 0, ephemeral: -5, scalars: new Map([['example.com/gpu', 1]]) };
-  const { reservation } = kept.podSeen(info(next), () => ({ node: deletion().node, spare }), T0);
-  assert.ok(reservation !== undefined);
-  const { requests, uid, ports } = reservation.heldPod;
-  assert.equal(uid, room.heldPod.uid);
+  const { reservation: after } = kept.podSeen(info(next), () => ({ node: deletion().node, spare }), T0);
+  assert.ok(after !== undefined);
+  const { requests, uid, ports } = after.heldPod;
+  assert.equal(uid, reservation.heldPod.uid);
   assert.deepEqual(ports.map(({ port }) => port), [81]); // prettier-ignore
   assert.deepEqual([requests.cpu, requests.memory, requests.ephemeral], [1_500, 2 ** 30, 2 ** 30]);
   assert.deepEqual([...requests.scalars], [['example.com/gpu', 3]]);
   assert.deepEqual([requests.scoredCpu, requests.scoredMemory], [1_500, 2 ** 30]);
 });
 
-test('claims of what went are used for all but its successor', () => {
+test('claims of the deleted pod count as in use for all pods but its successor', () => {
   const volumes = [
     { name: 'data', persistentVolumeClaim: { claimName: 'data-web-2' } },
     { name: 'tmp', ephemeral: {} },
   ];
-  const { kept, room } = keeping({ pod: member().spec({ volumes }) });
+  const { kept, reservation } = keeping({ pod: member().spec({ volumes }) });
   const users = (who: PodBuilder, claim: string): unknown => kept.claimUsers(info(who), claim);
-  const heldPod = [{ pod: room.heldPod, node: 'n1' }];
+  const heldPod = [{ pod: reservation.heldPod, node: 'n1' }];
   assert.deepEqual(users(successor('web-1'), 'data-web-2'), heldPod);
   assert.deepEqual(users(successor('web-1'), 'web-2-tmp'), heldPod);
   assert.deepEqual(users(successor(), 'data-web-2'), []);
@@ -63,12 +63,12 @@ test('claims of what went are used for all but its successor', () => {
   assert.deepEqual(users(pod('vip').priority(1), 'data-web-2'), []);
 });
 
-test('of a DaemonSet the successor is known by its node', () => {
-  const { kept, room } = keeping({ pod: daemon('agent-x', 'n1'), set: undefined, daemonSet: agent() });
+test('the successor of a pod of a DaemonSet is recognized by its node', () => {
+  const { kept, reservation } = keeping({ pod: daemon('agent-x', 'n1'), set: undefined, daemonSet: agent() });
   const waiting = (name: string, on: string): PodBuilder => daemon(name, on).on('').labels({ 'controller-revision-hash': 'new' });
-  assert.equal(kept.of(info(waiting('agent-y', 'n1'))), room);
+  assert.equal(kept.of(info(waiting('agent-y', 'n1'))), reservation);
   assert.equal(kept.of(info(waiting('agent-z', 'n2'))), undefined);
-  assert.equal(kept.isVisibleTo(room, info(waiting('agent-z', 'n2'))), true);
+  assert.equal(kept.isVisibleTo(reservation, info(waiting('agent-z', 'n2'))), true);
   assert.equal(kept.of(info(withOwner(waiting('agent-z', 'n1'), { uid: 'uid-other' }))), undefined);
   assert.equal(kept.podPlaced(info(daemon('agent-z', 'n2'))).length, 0);
   assert.match(kept.podPlaced(info(daemon('agent-y', 'n1')))[0]?.why ?? '', /agent-y is on node n1/);
@@ -84,28 +84,28 @@ const reasons: [why: string, does: (kept: Reservations) => readonly Dropped[], s
   ['its node is cordoned', (kept) => kept.nodeChanged('n1', node('n1').cordoned().build()), /n1 is cordoned/],
   ['its node is deleted', (kept) => kept.nodeChanged('n1', undefined), /n1 was deleted/],
   ['a successor has a place by the doing of others', (kept) => kept.podPlaced(info(successor().on('n7'))), /web-2 is on node n7/],
-  ['more important pods took the room', (kept) => kept.recheck('n1', () => false), /no free capacity for it any more/],
-  ['there is room for it still', (kept) => kept.recheck('n1', () => true), undefined],
+  ['pods of higher priority took the capacity', (kept) => kept.recheck('n1', () => false), /no free capacity for it any more/],
+  ['its capacity is still free', (kept) => kept.recheck('n1', () => true), undefined],
 ];
 for (const [why, does, says] of reasons)
-  test(`room is ${says === undefined ? 'kept on' : 'given up'} when ${why}`, () => {
+  test(`a reservation is ${says === undefined ? 'kept' : 'dropped'} when ${why}`, () => {
     const { kept } = keeping();
     const [dropped] = does(kept);
     if (says !== undefined) assert.match(dropped?.why ?? '', says);
     assert.equal(kept.size, says === undefined ? 1 : 0);
   });
 
-test('a successor that waits has five minutes from its first refusal; what it was released from is kept again when its binding fails', () => {
-  const { kept, room } = keeping();
+test('a successor has five minutes from its first rejection, and its reservation back when its binding fails', () => {
+  const { kept, reservation } = keeping();
   const next = info(successor());
   const left = () => ((kept.list()[0]?.expiresAt ?? T0) - T0) / SECOND;
   kept.podSeen(next, () => ({ node: deletion().node, spare: undefined }), T0 + 50 * SECOND);
   assert.equal(left(), 110);
   kept.podFailed(next, T0 + 60 * SECOND);
   assert.equal(left(), 360);
-  const released = kept.assumed(next) ?? assert.fail('nothing was kept for it');
+  const released = kept.assumed(next) ?? assert.fail('nothing was reserved for it');
   assert.equal(kept.size, 0);
-  assert.equal(kept.restore(released, T0 + 100 * SECOND)?.node, room.node);
+  assert.equal(kept.restore(released, T0 + 100 * SECOND)?.node, reservation.node);
   assert.equal(left(), 360);
   kept.pendingPodDeleted(next, T0 + 100 * SECOND);
   assert.deepEqual([kept.list()[0]?.state, left()], ['active', 160]);
@@ -113,12 +113,12 @@ test('a successor that waits has five minutes from its first refusal; what it wa
   assert.equal(kept.restore(released, T0 + 100 * SECOND), undefined, 'what was bound is not given back');
 });
 
-test('the API server is asked for the old pod shortly before room is given up, once, and room is kept on while it is there', async () => {
-  const { kept, room } = keeping();
-  const { expiresAt } = room;
+test('the deleted pod is read from the API server once, shortly before its reservation expires, and extends it if it still exists', async () => {
+  const { kept, reservation } = keeping();
+  const { expiresAt } = reservation;
   const dropped: Dropped[] = [];
   const asked: string[] = [];
-  let [now, uid] = [T0, room.oldUid];
+  let [now, uid] = [T0, reservation.oldUid];
   const get = async (_: unknown, { name }: { name: string }) => {
     asked.push(name);
     if (uid === 'unknown') throw new Error('503');
@@ -139,24 +139,24 @@ test('the API server is asked for the old pod shortly before room is given up, o
   for (let n = 0; n < 10; n++) await tick(expiresAt - 6 * SECOND + 100 * n);
   for (let n = 0; n < 6; n++) await tick(expiresAt - 5 * SECOND + 99 * n);
   assert.equal(asked.length, 1, 'not at each event');
-  uid = room.oldUid;
+  uid = reservation.oldUid;
   await tick(expiresAt - 4 * SECOND);
   const later = kept.list()[0]?.expiresAt ?? 0;
-  assert.ok(later > expiresAt, 'it is kept on');
+  assert.ok(later > expiresAt, 'its expiry is later');
   await tick(expiresAt + SECOND);
   assert.deepEqual([asked, dropped.length], [['web-2', 'web-2'], 0]);
   uid = 'another';
   await tick(later - SECOND);
   await tick(later + SECOND);
   assert.deepEqual([asked.length, dropped.length, kept.size], [3, 1, 0]);
-  assert.equal(await tick(later + 2 * SECOND), undefined, 'nothing is kept');
+  assert.equal(await tick(later + 2 * SECOND), undefined, 'there are no reservations');
 });
 
-test('what users read of kept room', () => {
-  const { room } = keeping({ pod: member().port(80).asks('example.com/gpu', '2').memory('1Gi') });
-  const ended = { reservation: room, why: 'no successor was created in time' };
+test('the events and texts of a reservation', () => {
+  const { reservation } = keeping({ pod: member().port(80).asks('example.com/gpu', '2').memory('1Gi') });
+  const ended = { reservation, why: 'no successor was created in time' };
   const { createdEvent, placedEvent, endedEvent, unseenEvent } = reporting;
-  const events = [createdEvent(room), placedEvent(room, 'n1'), placedEvent(room, 'n2'), endedEvent({ ...ended, result: 'expired' }), unseenEvent(room, 'no')]; // prettier-ignore
+  const events = [createdEvent(reservation), placedEvent(reservation, 'n1'), placedEvent(reservation, 'n2'), endedEvent({ ...ended, result: 'expired' }), unseenEvent(reservation, 'no')]; // prettier-ignore
   assert.deepEqual(events.map(({ type, reason, message }) => `${type} ${reason}: ${message}`), [
     'Normal ReservationCreated: Room of pod default/web-2 on node n1 is kept until 2026-03-01T00:01:00Z',
     'Normal ReservationUsed: Placed in the room kept on node n1',
@@ -165,10 +165,10 @@ test('what users read of kept room', () => {
     'Warning ReservationNotMirrored: Room of pod default/web-2 on node n1 is not shown to other schedulers: no',
   ]); // prettier-ignore
   assert.equal(endedEvent({ ...ended, result: 'dropped' }).type, 'Normal');
-  assert.deepEqual(reporting.ownerReference(room), { apiVersion: 'apps/v1', kind: 'StatefulSet', name: 'web', namespace: 'default', uid: 'uid-web', resourceVersion: '', fieldPath: '' }); // prettier-ignore
+  assert.deepEqual(reporting.ownerReference(reservation), { apiVersion: 'apps/v1', kind: 'StatefulSet', name: 'web', namespace: 'default', uid: 'uid-web', resourceVersion: '', fieldPath: '' }); // prettier-ignore
 });
 
-test('the newest revision is what its pods carry: a name, or a hash', () => {
+test('the newest revision is what pods have in their labels: a name, or a hash', () => {
   const revision = (name: string, number: number, uid = 'uid-web'): ControllerRevision => ({ metadata: { name, labels: { 'controller-revision-hash': `hash-of-${name}` }, ownerReferences: [{ apiVersion: 'apps/v1', kind: 'StatefulSet', name: 'web', uid, controller: true }] },
     revision: number,
   }); // prettier-ignore
@@ -178,7 +178,7 @@ test('the newest revision is what its pods carry: a name, or a hash', () => {
   assert.equal(newestRevision([], { kind: 'StatefulSet', uid: 'uid-web' }), undefined);
 });
 
-test('kept room is listed with all that a person asks for, and no raw record', () => {
+test('the dump of a reservation has its times as ISO 8601, and no whole pod', () => {
   const { kept } = keeping({ pod: member().cpu('500m').memory('1Ki').priority(7) });
   kept.podSeen(info(successor('web-2', '500m').memory('1Ki').priority(7)), () => ({ node: deletion().node, spare: undefined }), T0);
   const why = 'the pod is of revision old, and the set is being updated to new';
@@ -194,7 +194,7 @@ test('a time to live below a second is a second', () => {
   assert.equal(kept.nextExpiry, T0 + 1_000);
 });
 
-test('room is dropped when its successor is of another scheduler, or may not go there', () => {
+test('a reservation is dropped when its successor has another scheduler, or may not run on the node', () => {
   const dropped = (next: PodBuilder, on = deletion().node): string | undefined =>
     keeping().kept.podSeen(info(next), () => ({ node: on, spare: undefined }), T0).dropped[0]?.why;
   assert.equal(dropped(successor().spec({ schedulerName: 'other' })), 'its successor uses scheduler other');
@@ -202,10 +202,10 @@ test('room is dropped when its successor is of another scheduler, or may not go 
 });
 
 test('a new leader does not report what expired under the one before', () => {
-  const { kept: reservations, room } = keeping();
+  const { kept: reservations, reservation } = keeping();
   const done: string[] = [];
   const note = (what: string) => () => void done.push(what);
-  const state = { now: () => room.expiresAt, pending: { onHoldReleased: note('requeued') } } as unknown as ReservationHooksOptions['state'];
+  const state = { now: () => reservation.expiresAt, pending: { onHoldReleased: note('requeued') } } as unknown as ReservationHooksOptions['state']; // prettier-ignore
   const [events, meters] = [() => ({ event: note('event') }), { ended: note('counted') }] as unknown as [ReservationHooksOptions['events'], ReservationHooksOptions['meters']]; // prettier-ignore
   const client = {} as ReservationHooksOptions['client'];
   const hooks = reservationHooks({ state, reservations, placeholders: undefined, onSets: undefined, client, events, meters, log: silentLog }); // prettier-ignore
