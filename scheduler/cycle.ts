@@ -1,7 +1,7 @@
 import { describeError } from '../base/errors.ts';
 import { Trigger } from '../base/waiting.ts';
 import type { Runnable, Runtime } from '../kube/process/contract.ts';
-import { AssumedPods, BackgroundTasks, Loop } from './core/loop.ts';
+import { BackgroundTasks, Loop, UnconfirmedPods } from './core/loop.ts';
 import { Binder, BindingCycle } from './core/binding-cycle.ts';
 import { EventHandlers } from './core/event-handlers.ts';
 import { FailureHandler } from './core/failure-handler.ts';
@@ -57,7 +57,7 @@ export function cycleRunnable(runtime: Runtime, state: SchedulerState, hooks: Sc
     hooks,
     scheduleOne,
     binding,
-    assumed: new AssumedPods(state, binder),
+    unconfirmed: new UnconfirmedPods(state, binder),
     tasks,
     statuses,
     hasExtenders: extenders !== undefined,

@@ -48,7 +48,7 @@ interface LoopOptions {
   hooks: Pick<SchedulerHooks, 'tick'>;
   scheduleOne: Pick<ScheduleOne, 'next'>;
   binding: Pick<BindingCycle, 'inFlight'>;
-  assumed: Pick<AssumedPods, 'tick'>;
+  unconfirmed: Pick<UnconfirmedPods, 'tick'>;
   tasks: Pick<BackgroundTasks, 'idle'>;
   statuses: Pick<StatusWriter, 'idle'>;
   /** Extenders are called over the network, so a scheduling attempt may wait. */
@@ -100,8 +100,8 @@ export class Loop {
 
   /** Handles timeouts and ended backoffs. @returns when to call again */
   #tick(signal: AbortSignal): Millis | undefined {
-    const { state, hooks, assumed } = this.#options;
-    const times = [assumed.tick(signal), state.pending.tick(), hooks.tick(signal)].filter((time) => time !== undefined);
+    const { state, hooks, unconfirmed } = this.#options;
+    const times = [unconfirmed.tick(signal), state.pending.tick(), hooks.tick(signal)].filter((time) => time !== undefined);
     return times.length === 0 ? undefined : Math.min(...times);
   }
 
@@ -135,7 +135,7 @@ const READ_AFTER_MS: Millis = 60_000;
 const CHECK_EVERY_MS: Millis = 10_000;
 
 /** Reads the pods that the API server has bound but the watch has not shown on their nodes, so that none counts there forever by mistake. */
-export class AssumedPods {
+export class UnconfirmedPods {
   readonly #state: SchedulerState;
   readonly #binder: Binder;
   readonly #reading = new Set<string>();
