@@ -76,10 +76,10 @@ export class PendingPods {
 
   // ---- pods come, change and go
 
+  /** A new pod. Whether capacity is held for it must be known by now: that decides its place in the queue. */
   add(pod: PodInfo): void {
     this.#queue.add(pod);
     this.#nominator.add(pod);
-    this.#queue.reorder(pod.uid);
   }
 
   /** If the pod lost its nomination, pods that had to leave that node to it are requeued. */
