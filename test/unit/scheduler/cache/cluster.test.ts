@@ -13,7 +13,7 @@ function clusterOf(...names: string[]): Cluster {
   return cluster;
 }
 
-test('nothing is assumed twice, nor on a node that is not there', () => {
+test('a pod is not assumed twice, nor on a node that does not exist', () => {
   const cluster = clusterOf('a');
   const info = podInfoOf(web().build());
   assert.throws(() => cluster.assume(info, 'gone'), ClusterError);
@@ -21,7 +21,7 @@ test('nothing is assumed twice, nor on a node that is not there', () => {
   assert.throws(() => cluster.assume(info, 'a'), ClusterError);
 });
 
-test('only bound pods that nobody has seen are unconfirmed, and only after a while', () => {
+test('pods are unconfirmed that were bound a while ago and that the watch has not shown', () => {
   const cluster = clusterOf('a');
   cluster.assume(podInfoOf(web().build()), 'a');
   assert.deepEqual(cluster.unconfirmed(10_000), [], 'binding is under way');
@@ -32,7 +32,7 @@ test('only bound pods that nobody has seen are unconfirmed, and only after a whi
   assert.deepEqual(cluster.unconfirmed(10_000), []);
 });
 
-test('a heartbeat changes nothing; what pods care about is told', () => {
+test('setNode returns the aspects that changed: none for a heartbeat', () => {
   const cluster = clusterOf('a');
   const { version } = cluster;
   const again = node('a').build();
@@ -46,13 +46,13 @@ test('a heartbeat changes nothing; what pods care about is told', () => {
   assert.ok(cluster.version > version);
 });
 
-test('zones take turns, and one that has no more is passed over', () => {
+test('nodes are listed zone by zone in turn, and a zone without further nodes is skipped', () => {
   const inZones = ['a1', 'a2', 'a3', 'b1', 'c1', 'c2'].map((name) => ({ name, zone: name.slice(0, 1) }));
   const order = interleaveZones(inZones).map(({ name }) => name);
   assert.deepEqual(order, ['a1', 'b1', 'c1', 'a2', 'c2', 'a3']);
 });
 
-test('nodes that come and go for years leave no numbers behind', () => {
+test('domain numbers of deleted nodes are used again', () => {
   const topologies = new Topologies();
   const hostname = topologies.take('hostname');
   for (let n = 0; n < 10_000; n++) topologies.changed(n % 10, { hostname: `node-${n}` });

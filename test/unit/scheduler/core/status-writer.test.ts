@@ -73,7 +73,7 @@ for (const { acts: text, written: becomes, why } of acts)
     assert.equal(written.join(' '), becomes);
   });
 
-test('what is being written about a pod can be waited for', async () => {
+test('forget returns the status write in flight, so that binding waits for it', async () => {
   const { statuses, end, write } = writer();
   write(waiting, 'B');
   let over = false;
@@ -84,7 +84,7 @@ test('what is being written about a pod can be waited for', async () => {
   assert.equal(over, true);
 });
 
-test('while something more urgent is written fewer statuses are, but never none', async () => {
+test('while Bindings are sent fewer status writes are in flight, but at least one', async () => {
   const { statuses, written, end, write } = writer(8);
   const named = (n: number) => podInfoOf(pod(`p${n}`).build());
   const ways = [statuses.yieldToBinding(), statuses.yieldToBinding()];
@@ -99,7 +99,7 @@ test('while something more urgent is written fewer statuses are, but never none'
   assert.deepEqual(few.written, ['0']);
 });
 
-test('since when a pod has no place is written once; each condition says of which generation it speaks', async () => {
+test('lastTransitionTime is written once, and observedGeneration with each condition', async () => {
   const { conditions, end, write } = writer();
   const fresh = podInfoOf(pod('new').metadata({ generation: 3 }).build());
   for (const message of ['A', 'B', 'C']) {
@@ -112,12 +112,12 @@ test('since when a pod has no place is written once; each condition says of whic
 
 /** Refusals: a pod, when it is refused (in seconds) and what for; with ! where that is told at once, with `+N` where it is in N seconds. */
 const cases = [
-  { why: 'the same is told again after half an hour', refused: 'a 0 x!, a 60 x, a 1799 x, a 1800 x!, a 1900 x' },
-  { why: 'something else is told after ten seconds', refused: 'a 0 x!, a 9 y+1, a 10 y!, a 15 x+5, a 20 x!' },
-  { why: 'of what came too soon the newest is told, once', refused: 'a 0 x!, a 3 y+7, a 4 z, a 5 x, a 6 z+4' },
+  { why: 'the same message is sent again after half an hour', refused: 'a 0 x!, a 60 x, a 1799 x, a 1800 x!, a 1900 x' },
+  { why: 'another message is sent after ten seconds', refused: 'a 0 x!, a 9 y+1, a 10 y!, a 15 x+5, a 20 x!' },
+  { why: 'of messages that came too soon the newest is sent, once', refused: 'a 0 x!, a 3 y+7, a 4 z, a 5 x, a 6 z+4' },
 ];
 for (const { why, refused } of cases)
-  test(`why a pod waits: ${why}`, () => {
+  test(`FailedScheduling events: ${why}`, () => {
     const told = new ReportedFailures();
     for (const one of refused.split(', ')) {
       const [uid = '', at, message = '', wait = one.endsWith('!') ? 0 : undefined] = one.replace('!', '').split(/[ +]/);
@@ -125,7 +125,7 @@ for (const { why, refused } of cases)
     }
   });
 
-test('why a pod waits: one that is not remembered is told anew, whoever was told the longest ago first', () => {
+test('FailedScheduling events: beyond the limit the pod that was reported the longest ago is forgotten first', () => {
   const told = new ReportedFailures();
   for (let n = 0; n < 20_000; n++) assert.equal(told.waits(`p${n}`, 'x', 0), 0);
   assert.equal(told.waits('p0', 'y', 10_000), 0);

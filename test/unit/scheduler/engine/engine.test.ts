@@ -54,7 +54,7 @@ const asks = (builder: PodBuilder, terms: readonly PodAffinityTerm[]): PodBuilde
 const own = (name: string): PodAffinityTerm[] =>
   Array.from({ length: MAX_TERMS }, (_, at) => ({ topologyKey: `${name}/key-${at}`, labelSelector: { matchLabels: { [name]: `${at}` } } }));
 
-test('topology keys that no node has leave nothing behind, however many pods name new ones, on nodes and off', () => {
+test('topology keys that no node has take no memory, however many pods name new ones', () => {
   const { cluster, engine } = engineOn(20);
   engine.decide(podInfoOf(pod('first').build()), profile);
   const before = cluster.topologies.size;
@@ -70,7 +70,7 @@ test('topology keys that no node has leave nothing behind, however many pods nam
   assert.equal(cluster.carried.size, 0);
 });
 
-test('selectors of pods that were asked for once are dropped: no more rules are kept than may be', () => {
+test('selectors of pods that are gone are dropped: the number of cached rules is bounded', () => {
   const { cluster, engine } = engineOn(20);
   for (let n = 0; n < 300; n++) {
     const terms = own(`asks-${n}`).map((term) => ({ ...term, topologyKey: 'topology.kubernetes.io/zone' }));
@@ -150,7 +150,7 @@ test(memoryTest, () => {
   assert.ok(took > counted / 2 && took < counted * 2, `${took} bytes are counted as ${counted}`);
 });
 
-test('each of the best that pass is as likely as the others', () => {
+test('each node with the highest score is chosen equally often', () => {
   const buckets = new Buckets(20);
   for (let slot = 0; slot < 12; slot++) buckets.add(slot, 2);
   buckets.add(18, 3);

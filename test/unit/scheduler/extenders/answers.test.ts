@@ -65,7 +65,7 @@ test('an extender is asked about pods that ask for what it manages, and about al
   assert.equal(asked(extenderConfig('http://x'), pod('p')), true);
 });
 
-test('those that nothing depends on come last, the others stay in order', () => {
+test('ignorable extenders come last, the others stay in order', () => {
   const all = ['a', 'b', 'c', 'd'].map((urlPrefix) => extenderConfig(urlPrefix, { ignorable: 'ac'.includes(urlPrefix) }));
   assert.equal(protocol.inOrder(all).map(({ urlPrefix }) => urlPrefix).join(''), 'bdac'); // prettier-ignore
 });

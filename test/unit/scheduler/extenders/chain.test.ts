@@ -29,7 +29,7 @@ const keeps =
   () => ({ NodeNames: names.split(' ').filter((name) => name !== ''), ...more });
 const breaks: Behaviour = (_, response) => void response.writeHead(500).end();
 
-test('each extender is asked about what those before it left', async (t) => {
+test('each extender is called with the nodes that those before it left', async (t) => {
   const second = keeps('b', { FailedAndUnresolvableNodes: { a: 'gone' } });
   const verbs = { '1/filter': keeps('b a', { FailedNodes: { c: 'full' } }), '2/filter': second };
   const { server, chain } = await chained(t, verbs, [filters, filters]);
@@ -40,7 +40,7 @@ test('each extender is asked about what those before it left', async (t) => {
   assert.deepEqual(server.requests.map(({ path, body }) => `${path} ${String(body['NodeNames'])}`), ['/1/filter a,b,c', '/2/filter a,b']); // prettier-ignore
 });
 
-test('being passed over is told once, and once more when it is over', async (t) => {
+test('an extender that fails and is ignored is logged once, and its recovery once', async (t) => {
   let isWell = false;
   const filter: Behaviour = (asked, response, request) => (isWell ? keeps('a') : breaks)(asked, response, request);
   const { chain, lines } = await chained(t, { '1/filter': filter }, [{ ...filters, ignorable: true }]);

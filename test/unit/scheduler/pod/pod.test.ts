@@ -34,7 +34,7 @@ for (const [max, what, of] of rows)
     assert.equal(limits.excessOf(spec(max + 1)), `pod has ${max + 1} ${what}, more than the ${max} that this scheduler supports`);
   });
 
-test('of a pod on a node that has more terms than one may have, those count that keep others away, and then the first', () => {
+test('of a pod on a node with too many affinity terms, the anti-affinity terms count, then the first others', () => {
   const wishes = list(150, (at) => ({ weight: 1, podAffinityTerm: term(at) }));
   const podAffinity = { preferredDuringSchedulingIgnoredDuringExecution: wishes };
   const affinity = { podAffinity, podAntiAffinity: required(list(150, term)) } as Affinity;
@@ -70,7 +70,7 @@ for (const [why, asks, more, has, expected] of takes)
     assert.deepEqual([requests.cpu, requests.scoredCpu], [expected, expected]);
   });
 
-test('for points a container that says nothing of memory takes what is usual, but where the pod as a whole speaks of it', () => {
+test('for scores a container without a memory request counts with the default, unless the pod requests memory', () => {
   const points = (spec: object) => podInfoOf({ metadata: { name: 'p' }, spec: { containers: [{ name: 'main' }], ...spec } }).requests;
   assert.equal(points({}).scoredMemory, 200 * 2 ** 20);
   assert.equal(points({ resources: { requests: { memory: '64Mi' } } }).scoredMemory, 64 * 2 ** 20);

@@ -104,7 +104,7 @@ class World {
 
 const nothing: Preempted = { failures: [], stillNominated: [] };
 
-test('a victim is told why it goes, and goes', async () => {
+test('a victim gets its condition, and is deleted with an event', async () => {
   const world = new World();
   assert.deepEqual(await world.preempt([world.add('v')]), nothing);
   const message = 'dkc-scheduler: preempting to accommodate a higher priority pod';
@@ -116,7 +116,7 @@ test('a victim is told why it goes, and goes', async () => {
   assert.deepEqual(world.told, [{ pod: 'v', type: 'Normal', reason: 'Preempted', action: 'Preempting', note }]);
 });
 
-test('all victims but the last go at once, the last after them; who goes already is left alone', async () => {
+test('all victims but the last are deleted at once, the last after them; terminating ones are left alone', async () => {
   const world = new World();
   const goes = podInfoOf(pod('goes').on('n').terminating().build());
   await world.preempt([goes, ...['a', 'b', 'c'].map((name) => world.add(name))]);
@@ -155,7 +155,7 @@ test('a conflict over a pod that is still the same is a failure', async () => {
   assert.equal(world.calls.at(-1), 'get v');
 });
 
-test('nominations of others are taken back; one that cannot be hinders nothing, and is told', async () => {
+test('nominations of other pods are cleared; a failure is returned and stops nothing', async () => {
   const world = new World();
   world.fails['patch x'] = 500;
   const { failures, stillNominated } = await world.preempt([world.add('v')], [world.add('w'), world.add('x')]);

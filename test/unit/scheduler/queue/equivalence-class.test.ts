@@ -42,7 +42,7 @@ const pairs = [
   row('the same, refused before nodes were asked', false, b(), { everywhere: 'why' }),
 ];
 for (const { why, b, more, lowest, alike } of pairs)
-  test(`pods are ${alike ? '' : 'not '}refused likewise with ${why}`, () => {
+  test(`pods are ${alike ? '' : 'not '}in one equivalence class with ${why}`, () => {
     const [one, other] = [pod('a'), b].map((made) => equivalenceClassOf(facts(lowest), podInfoOf(made.build()), { ...error, ...more }));
     assert.equal(one !== undefined && one === other, alike);
   });
@@ -78,7 +78,7 @@ const changes: [why: string, before: PodBuilder, after: PodBuilder | Partial<Pod
   ['the last gate', pod('a').spec({ schedulingGates: [{ name: 'g' }] }), pod('a'), ['Extender', 'SchedulingGates']],
 ];
 for (const [why, before, after, voids] of changes)
-  test(`what is void when a pod's change is ${why}`, () => {
+  test(`the rejections that a change of a pod invalidates: ${why}`, () => {
     const was = before.build();
     const is = after instanceof PodBuilder ? after.build() : { ...was, ...after };
     assert.deepEqual([...invalidatedBy(podInfoOf(was), podInfoOf(is))].toSorted(), voids.toSorted());

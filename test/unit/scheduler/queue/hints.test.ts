@@ -131,7 +131,7 @@ const hints = createHints({
   ignores: (_, resource) => resource === 'example.com/ignored',
 });
 
-test('what was short is read from the reasons', () => {
+test('the resources that were short are read from the reasons', () => {
   const reasons = ['Too many pods', 'Insufficient cpu', 'Insufficient example.com/gpu', 'something else'];
   assert.deepEqual(shortIn(reasons), new Set(['pods', 'cpu', 'example.com/gpu']));
 });
@@ -172,5 +172,5 @@ const ofStorage: [by: Rejector, yes: boolean, why: string, event: ClusterEvent, 
 ];
 const all = [...rows, ...ofStorage.map(([by, yes, why, event, of = claiming]): Row => [by, yes, why, of, event])];
 for (const [by, yes, why, of, event, short] of all)
-  test(`${by} ${yes ? 'may let a pod pass' : 'refuses still'} when ${why}`, () =>
+  test(`the hint of ${by} ${yes ? 'retries' : 'does not retry'} a pod when ${why}`, () =>
     assert.equal(hints.get(by)?.(podInfoOf(of.build()), event, short && new Set(short)), yes));

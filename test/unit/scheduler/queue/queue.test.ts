@@ -152,7 +152,7 @@ for (const { why, acts: text, pools, out } of acts)
     assert.equal(played.drain(), out);
   });
 
-test('who waits longest says when somebody is to be looked at again', () => {
+test('the pod that waits longest decides when to tick again', () => {
   const { clock, queue } = queueWith(byName);
   assert.equal(queue.tick(), undefined);
   queue.add(info(pod('a')));
@@ -161,7 +161,7 @@ test('who waits longest says when somebody is to be looked at again', () => {
   assert.equal(queue.tick(), clock.now + 300_000);
 });
 
-test('one look at an event does for all pods of a class that were refused alike', () => {
+test('a hint is called once per event for all pods that were rejected alike', () => {
   let looks = 0;
   const counted: Hint = () => ++looks < 0;
   const hints = new Map<Rejector, Hint>((['NodeResourcesFit', 'InterPodAffinity'] as const).map((by) => [by, counted]));
@@ -185,7 +185,7 @@ test('one look at an event does for all pods of a class that were refused alike'
   assert.equal(looks, 4);
 });
 
-test('how pods stand, as plain values', () => {
+test('the dump of the queue', () => {
   const { clock, queue } = queueWith(() => false, { hints: new Map() });
   clock.now = Date.parse('2026-03-01T00:00:00Z');
   queue.add(info(pod('refused').priority(7)));

@@ -21,14 +21,14 @@ const facts = (set: StatefulSet, over: Partial<RestoreFacts> = {}): RestoreFacts
   ...over,
 });
 
-test('what is written is when the pod has to be gone, and a while', () => {
+test('a saved reservation expires some time after the end of the grace period', () => {
   const gone = (at: string): SavedReservation => entryFor(info(member().terminating(at)), 60 * SECOND, T0);
   assert.deepEqual(gone('2026-03-01T00:00:30Z'), entry('web-2', { uid: 'uid-default-web-2', until: '2026-03-01T00:01:30.000Z' }));
   assert.equal(gone('2025-01-01T00:00:00Z').until, until, 'its time was over long ago');
   assert.equal(gone('nonsense').until, until);
 });
 
-test('too much gives way to what is newer', () => {
+test('beyond the limits the oldest saved reservations are left out', () => {
   const many = Array.from({ length: 900 }, (_, at) => entry(`web-${at}`));
   const { entries, refused } = decodeReservations(encodeReservations(many) ?? '');
   assert.deepEqual([refused, entries.length, entries.at(-1)?.name], [[], 500, 'web-899']);
@@ -46,7 +46,7 @@ const hostile: { why: string; text: string; says: RegExp }[] = [
   { why: 'a name comes twice', text: JSON.stringify([entry(), entry('web-2', { node: 'n2' })]), says: /second one for web-2/ },
 ];
 for (const { why, text, says } of hostile)
-  test(`what another process kept is refused when ${why}`, () => {
+  test(`a saved reservation is rejected when ${why}`, () => {
     const { reservations, refused } = restoredFrom(facts(annotated(text)));
     assert.match(refused.join('; '), says);
     assert.equal(reservations.length, why === 'a name comes twice' ? 1 : 0);
@@ -57,13 +57,13 @@ const stale: { why: string; set?: Parameters<typeof web>[0]; over?: Partial<Rest
   { why: 'the node is gone', over: { node: () => undefined }, says: /n1 was deleted/ },
 ];
 for (const { why, set, over, says } of stale)
-  test(`what another process kept is not kept on when ${why}`, () => {
+  test(`a saved reservation is not restored when ${why}`, () => {
     const { reservations, refused } = restoredFrom(facts(annotated(JSON.stringify([entry()]), set), over));
     assert.deepEqual(reservations, []);
     assert.match(refused.join('; '), says);
   });
 
-test('what is kept on is as large as the template says, with the claims of its place', () => {
+test('a restored reservation has the requests of the template, and the claims of its ordinal', () => {
   const containers = [{ name: 'main', resources: { requests: { cpu: '2' } } }];
   const template = { metadata: { labels: { app: 'web' } }, spec: { containers, volumes: [{ name: 'data', emptyDir: {} }] } };
   const spec = { template, volumeClaimTemplates: [{ metadata: { name: 'data' }, spec: {} }] };
@@ -75,7 +75,7 @@ test('what is kept on is as large as the template says, with the claims of its p
   assert.deepEqual(reservation?.heldPod.pod.spec?.volumes, [{ name: 'data', persistentVolumeClaim: { claimName: 'data-web-2' } }]);
 });
 
-test('what is armed while a write is under way is written after it, all at once; what fails is told; nothing is written twice', async () => {
+test('changes during a write are written together after it, failures are reported, and nothing is written twice', async () => {
   const written: string[] = [];
   const failures: string[] = [];
   const waiting: ((error?: Error) => void)[] = [];

@@ -45,7 +45,7 @@ const needed: [why: string, is: string, of: PodBuilder, claims?: ClaimBuilder[],
 ]; // prettier-ignore
 for (const [why, is, of, claims = [], disabled = []] of needed) test(`what a pod needs ${why}`, () => assert.equal(outcome(of, claims, disabled), is)); // prettier-ignore
 
-test('pods with the same key of volumes need the same', () => {
+test('pods with the same volume key have the same requirements', () => {
   const key = (of: PodBuilder): string => volumeRules.key(podInfoOf(of.build()));
   const disk = (name: string, pdName: string) => pod(name).spec({ volumes: [{ name: 'a', gcePersistentDisk: { pdName } }] });
   assert.equal(key(podWith('a', 'x', 'y')), key(podWith('b', 'y', 'x')));
@@ -83,7 +83,7 @@ for (const { why, seen, is, left } of [
     assert.deepEqual([annotations?.['volume.kubernetes.io/selected-node'], assumed.size], [is, left]);
   });
 
-test('what several pods assume stays until the last of them lets go', () => {
+test('an assumption of several pods stays until the last of them is forgotten', () => {
   const assumed = new Assumptions();
   for (const holder of ['one', 'two']) for (const decision of [reserves, provides]) assumed.add(holder, decision);
   for (const holder of ['one', 'one', 'nobody']) assumed.drop(holder);
