@@ -1,12 +1,11 @@
+import { monotonicMs, type Millis } from '../../base/clock.ts';
 import { abortReason } from '../../base/waiting.ts';
 import { http, https } from './builtins.ts';
 import { BrokenConnection, type Connection, ProxyError, readBody, type WireRequest, type WireResponse } from './connection.ts';
-import { Liveness } from './liveness.ts';
 import { KEEP_ALIVE_MS } from './open-socket.ts';
 import { hostOf, portOf, proxyHeaders } from './proxy.ts';
 import type { Agent, ClientRequest, IncomingMessage, RequestOptions } from 'node:http';
 import type { Duplex } from 'node:stream';
-import type { Millis } from '../../base/clock.ts';
 import type { Endpoint } from './credentials.ts';
 import type { PingOptions } from './http2-connection.ts';
 
@@ -215,4 +214,60 @@ function answerOf(message: IncomingMessage, signal: AbortSignal, onChunk: () => 
     ),
     cancel: () => message.destroy(),
   };
+}
+
+/**
+ * HTTP/1.1 has no PING: while answers are pending and no byte arrives, a probe request is sent from time to time. TCP's own probes detect a lost peer, but
+ * the kernel of a frozen process still answers them.
+ */
+class Liveness {
+  readonly #probe: (timeoutMs: Millis) => Promise<void>;
+  readonly #options: PingOptions;
+  readonly #dead: (cause: unknown) => void;
+  #pending = 0;
+  #receivedAt = 0;
+  #timer: NodeJS.Timeout | undefined;
+
+  /** @param probe - resolves with any answer */
+  constructor(probe: (timeoutMs: Millis) => Promise<void>, options: PingOptions, dead: (cause: unknown) => void) {
+    this.#probe = probe;
+    this.#options = options;
+    this.#dead = dead;
+  }
+
+  /** A request starts to wait for its answer. */
+  begin(): void {
+    if (this.#pending++ > 0) return;
+    this.received();
+    this.#arm(this.#options.everyMs);
+  }
+
+  end(): void {
+    if (--this.#pending === 0) clearTimeout(this.#timer);
+  }
+
+  /** Bytes arrived from the server, on any socket. */
+  received(): void {
+    this.#receivedAt = monotonicMs();
+  }
+
+  #arm(afterMs: Millis): void {
+    clearTimeout(this.#timer);
+    this.#timer = setTimeout(() => void this.#check(), afterMs);
+    this.#timer.unref();
+  }
+
+  async #check(): Promise<void> {
+    const { everyMs, timeoutMs } = this.#options;
+    const quietMs = monotonicMs() - this.#receivedAt;
+    if (quietMs < everyMs) return this.#arm(everyMs - quietMs);
+    try {
+      await this.#probe(timeoutMs);
+    } catch (error) {
+      if (this.#pending > 0) this.#dead(error);
+      return;
+    }
+    this.received();
+    if (this.#pending > 0) this.#arm(everyMs);
+  }
 }

@@ -4,7 +4,7 @@ import { isJsonObject } from '../api/json.ts';
 import { https } from './builtins.ts';
 import type { Millis } from '../../base/clock.ts';
 import type { JsonObject } from '../api/json.ts';
-import type { NewTokens } from './plugin-credentials.ts';
+import type { NewTokens } from './kubeconfig-tokens.ts';
 
 /** A token this close to its expiry is refreshed. */
 const MARGIN_MS: Millis = 10_000;

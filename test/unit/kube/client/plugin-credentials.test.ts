@@ -6,7 +6,8 @@ import { describeError } from '../../../../base/errors.ts';
 import { silentLog } from '../../../../base/log.ts';
 import { nodes } from '../../../../kube/api/object.ts';
 import { createClient } from '../../../../kube/client/http-client.ts';
-import { persistTokens, pluginCredentials } from '../../../../kube/client/plugin-credentials.ts';
+import { persistTokens } from '../../../../kube/client/kubeconfig-tokens.ts';
+import { pluginCredentials } from '../../../../kube/client/plugin-credentials.ts';
 import { tempDir } from '../../../support/temp-dir.ts';
 
 const kubeconfig = (refresh: string): string => `# of the team, see wiki
