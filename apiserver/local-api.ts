@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import type { Clock, Millis } from '../base/clock.ts';
 import type { Log } from '../base/log.ts';
 import type { Random } from '../base/random.ts';
+import { describeError } from '../base/errors.ts';
 import { isJsonObject } from '../kube/api/json.ts';
 import type { KubeObject } from '../kube/api/object.ts';
 import type { Connection } from '../kube/client/connection.ts';
@@ -14,7 +15,7 @@ import { unservedResources } from './faults/fault.ts';
 import type { Fault } from './faults/fault.ts';
 import { FaultPlan } from './faults/plan.ts';
 import { Collector } from './gc/collector.ts';
-import { finishPods } from './handlers/delete.ts';
+import { deleteObject } from './handlers/delete.ts';
 import type { Context } from './handlers/context.ts';
 import { incomingObject } from './handlers/incoming.ts';
 import { createObject } from './handlers/write.ts';
@@ -27,6 +28,7 @@ import { firstClusterRoleBindings, firstClusterRoles } from './kinds/roles.ts';
 import { builtInKinds, Registry } from './kinds/registry.ts';
 import { badRequest } from './errors.ts';
 import { Storage } from './storage/storage.ts';
+import type { Change } from './storage/watch-log.ts';
 
 export interface LocalApiOptions {
   /** Additional tokens, besides the admin's. Nodes are `system:node:NAME` in group `system:nodes`. */
@@ -158,6 +160,40 @@ export function createLocalApi(options: LocalApiOptions): LocalApi {
     },
     server,
   };
+}
+
+/**
+ * Simulates kubelets for deleted pods: removes a terminating pod after `ms`, or in a later turn of the event loop for 0. Finalizers still keep the pod.
+ */
+function finishPods(context: Context, ms: number, log: Log, signal: AbortSignal): void {
+  const ending = new Set<string>();
+  const finish = (change: Change): void => {
+    const { uid = '', name = '', namespace = '' } = change.object.metadata;
+    ending.delete(uid);
+    const live = context.storage.get('/pods', change.key);
+    const served = context.registry.stored('/pods');
+    if (served === undefined || live?.metadata.uid !== uid) return;
+    try {
+      deleteObject(context, served, { namespace, name }, { dryRun: false, gracePeriodSeconds: 0, uid });
+    } catch (error) {
+      log.error('failed to finish deleted pod', { pod: `${namespace}/${name}`, error: describeError(error) });
+    }
+  };
+  context.storage.onChange((kind, change) => {
+    const { uid = '', deletionTimestamp, deletionGracePeriodSeconds = 0 } = change.object.metadata;
+    if (kind !== '/pods' || change.type === 'DELETED' || deletionTimestamp === undefined) return;
+    if (deletionGracePeriodSeconds === 0 || ending.has(uid)) return;
+    ending.add(uid);
+    if (ms === 0) {
+      setImmediate(() => finish(change));
+      return;
+    }
+    // Rejects only when the server stops.
+    context.clock.sleep(ms, signal).then(
+      () => finish(change),
+      () => {},
+    );
+  });
 }
 
 function addObject(context: Context, manifest: Readonly<Record<string, unknown>>): KubeObject {

@@ -43,7 +43,7 @@ export const mayDoIO: readonly RegExp[] = [
   /^apiserver\/(api|certificate|direct|local-api|server)\.ts$/,
   /^apiserver\/crd\/(custom-kind|definition-errors|definitions|value-errors)\.ts$/,
   /^apiserver\/gc\/collector\.ts$/,
-  /^apiserver\/handlers\/(delete|patch|resource|write)\.ts$/,
+  /^apiserver\/handlers\/(patch|resource|write)\.ts$/,
   /^apiserver\/http\//,
   /^controllers\/common\/reconcile\.ts$/,
   /^controllers\/daemonset\/controller\.ts$/,

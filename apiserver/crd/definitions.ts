@@ -4,8 +4,8 @@ import { type Kind, nameColumn, type RuleContext, storageName } from '../kinds/k
 import { describing, type Node, nodeOf, nodesOf, textOf, textsOf } from './custom-schema.ts';
 import { definitionErrors } from './definition-errors.ts';
 import { commitUpdate } from '../handlers/write.ts';
-import { CLEANUP, type Context, rules } from '../handlers/context.ts';
-import { deleteObject } from '../handlers/delete.ts';
+import { type Context, rules } from '../handlers/context.ts';
+import { CLEANUP, deleteObject } from '../handlers/delete.ts';
 import { customKinds } from './custom-kind.ts';
 import type { KubeObject } from '../../kube/api/object.ts';
 import type { Change } from '../storage/watch-log.ts';

@@ -1,8 +1,8 @@
 import { describeError } from '../../base/errors.ts';
 import type { Log } from '../../base/log.ts';
 import type { KubeObject, ObjectMeta, OwnerReference } from '../../kube/api/object.ts';
-import { type Context, FOREGROUND, ORPHAN } from '../handlers/context.ts';
-import { deleteObject } from '../handlers/delete.ts';
+import type { Context } from '../handlers/context.ts';
+import { deleteObject, FOREGROUND, ORPHAN } from '../handlers/delete.ts';
 import { commitUpdate } from '../handlers/write.ts';
 import { type ServedKind, storageName } from '../kinds/kind.ts';
 import { StatusError } from '../errors.ts';

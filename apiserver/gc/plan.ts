@@ -1,4 +1,4 @@
-import { FOREGROUND, ORPHAN, type Propagation } from '../handlers/context.ts';
+import { FOREGROUND, ORPHAN, type Propagation } from '../handlers/delete.ts';
 import type { KubeObject, OwnerReference } from '../../kube/api/object.ts';
 import type { Change } from '../storage/watch-log.ts';
 

@@ -3,11 +3,10 @@ import type { Random } from '../../base/random.ts';
 import type { Registry } from '../kinds/registry.ts';
 import type { RuleContext, ServedKind } from '../kinds/kind.ts';
 import type { Storage } from '../storage/storage.ts';
-import { badRequest, type FieldError, invalid, invalidValue, notSupported, notSupportedShown, resourceVersionTooLarge } from '../errors.ts';
+import { badRequest, type FieldError, invalid, notSupportedShown, resourceVersionTooLarge } from '../errors.ts';
 import { matchesFields, matchesLabels, parseFieldSelector, parseLabelSelector, SelectorError } from '../../kube/api/selector.ts';
 import type { ApiRequest } from '../http/message.ts';
 import type { KubeObject } from '../../kube/api/object.ts';
-import { isJsonObject } from '../../kube/api/json.ts';
 
 /** Dependencies of all handlers. */
 export interface Context {
@@ -118,24 +117,11 @@ export function selection(served: ServedKind, query: URLSearchParams): Selection
   }
 }
 
-/** What happens to the dependents of a deleted object. */
-export type Propagation = 'Foreground' | 'Background' | 'Orphan';
-
-const propagations: readonly Propagation[] = ['Foreground', 'Background', 'Orphan'];
-
-export interface DeleteOptions {
-  dryRun: boolean;
-  uid?: string;
-  resourceVersion?: string;
-  gracePeriodSeconds?: number;
-  /** Undefined: the default of the kind. */
-  propagation?: Propagation;
-}
-
 /** Invalid list options. */
 export const badListOption = (error: FieldError): Error => badOption('ListOptions', [error]);
 
-function badOption(kind: string, errors: readonly FieldError[]): Error {
+/** The error for a wrong member of CreateOptions, DeleteOptions and the like. */
+export function badOption(kind: string, errors: readonly FieldError[]): Error {
   return invalid({ group: 'meta.k8s.io', kind }, '', errors);
 }
 
@@ -147,66 +133,8 @@ export function dryRunOf(query: URLSearchParams, kind: 'CreateOptions' | 'Update
   return requested.length > 0;
 }
 
-function dryRunErrors(requested: readonly unknown[]): FieldError[] {
+/** @param requested - the values of `dryRun`, as sent */
+export function dryRunErrors(requested: readonly unknown[]): FieldError[] {
   if (requested.every((one) => one === 'All')) return [];
   return [notSupportedShown('dryRun', `[]string{${requested.map((one) => JSON.stringify(one)).join(', ')}}`, ['All'])];
-}
-
-/** Reads `metav1.DeleteOptions` from a body. @throws StatusError 422 */
-export function deleteOptions(options: Record<string, unknown>, query: URLSearchParams): DeleteOptions {
-  const preconditions = isJsonObject(options['preconditions']) ? options['preconditions'] : {};
-  const dryRun = Array.isArray(options['dryRun']) ? options['dryRun'] : query.getAll('dryRun');
-  const requested = options['gracePeriodSeconds'] ?? query.get('gracePeriodSeconds');
-  const grace = requested === null || requested === undefined ? undefined : Number(requested);
-  if (grace !== undefined && !Number.isSafeInteger(grace)) throw badRequest('gracePeriodSeconds must be a whole number');
-  const policy = options['propagationPolicy'] ?? query.get('propagationPolicy') ?? undefined;
-  const orphan = options['orphanDependents'] ?? orphanOf(query);
-  const known = propagations.find((one) => one === policy);
-  const errors = dryRunErrors(dryRun);
-  if (policy !== undefined && orphan !== undefined) {
-    errors.push(invalidValue('propagationPolicy', policy, 'orphanDependents and deletionPropagation cannot be both set'));
-  } else if (policy !== undefined && known === undefined) {
-    errors.push(notSupported('propagationPolicy', policy, [...propagations, 'nil']));
-  }
-  if (errors.length > 0) throw badOption('DeleteOptions', errors);
-  const propagation = known ?? (orphan === undefined ? undefined : orphan === true ? 'Orphan' : 'Background');
-  return {
-    dryRun: dryRun.length > 0,
-    ...(typeof preconditions['uid'] === 'string' ? { uid: preconditions['uid'] } : {}),
-    ...(typeof preconditions['resourceVersion'] === 'string' ? { resourceVersion: preconditions['resourceVersion'] } : {}),
-    ...(grace === undefined ? {} : { gracePeriodSeconds: Math.max(0, grace) }),
-    ...(propagation === undefined ? {} : { propagation }),
-  };
-}
-
-function orphanOf(query: URLSearchParams): boolean | undefined {
-  const text = query.get('orphanDependents');
-  return text === null ? undefined : text === 'true';
-}
-
-/** The finalizer of an owner whose dependents are orphaned first. */
-export const ORPHAN = 'orphan';
-/** The finalizer of an owner that is removed after its dependents. */
-export const FOREGROUND = 'foregroundDeletion';
-
-/** The finalizer of a definition whose objects are deleted before it. */
-export const CLEANUP = 'customresourcecleanup.apiextensions.k8s.io';
-
-// As on 1.20: these kinds orphan their dependents by default.
-const orphaning: ReadonlySet<string> = new Set(['/replicationcontrollers', 'batch/jobs']);
-const uncollected: ReadonlySet<string> = new Set(['/events']);
-
-/** The finalizers an object has once it is deleted: those it had, and the one that the garbage collector removes when it is done. */
-export function finalizersOnDelete(kind: string, { metadata }: KubeObject, { propagation }: DeleteOptions): readonly string[] {
-  const before = metadata.finalizers ?? [];
-  if (uncollected.has(kind)) return before;
-  const policy = propagation ?? (before.includes(ORPHAN) ? 'Orphan' : before.includes(FOREGROUND) ? 'Foreground' : defaultOf(kind));
-  const isNew = metadata.deletionTimestamp === undefined && kind === 'apiextensions.k8s.io/customresourcedefinitions';
-  const others = [...before.filter((one) => one !== ORPHAN && one !== FOREGROUND), ...(isNew ? [CLEANUP] : [])];
-  if (policy === 'Background') return others;
-  return [...others, policy === 'Orphan' ? ORPHAN : FOREGROUND];
-}
-
-function defaultOf(kind: string): Propagation {
-  return orphaning.has(kind) ? 'Orphan' : 'Background';
 }

@@ -2,15 +2,86 @@ import { rfc3339 } from '../../base/clock.ts';
 import { isJsonObject, jsonEqual } from '../../kube/api/json.ts';
 import { groupResource, type ServedKind, storageName } from '../kinds/kind.ts';
 import { keptNamespaces } from '../kinds/namespaces.ts';
+import { afterEviction, isSurplus } from '../kinds/pod-disruption-budgets.ts';
 import { storageKey } from '../storage/storage.ts';
-import { badRequest, conflict, forbidden, notFound, StatusError, TODAY } from '../errors.ts';
-import { type Context, type DeleteOptions, deleteOptions, finalizersOnDelete } from './context.ts';
-import { describeError } from '../../base/errors.ts';
+import { badRequest, conflict, forbidden, invalidValue, notFound, notSupported, StatusError } from '../errors.ts';
+import { badOption, type Context, dryRunErrors } from './context.ts';
 import type { KubeObject, ObjectMeta } from '../../kube/api/object.ts';
-import type { Log } from '../../base/log.ts';
-import type { Change } from '../storage/watch-log.ts';
 import { labelSelectorOf, matchesLabels } from '../../kube/api/selector.ts';
-import { fieldAt, listAt, textAt } from '../kinds/metadata-rules.ts';
+import { fieldAt, textAt } from '../kinds/metadata-rules.ts';
+
+/** What happens to the dependents of a deleted object. */
+export type Propagation = 'Foreground' | 'Background' | 'Orphan';
+
+const propagations: readonly Propagation[] = ['Foreground', 'Background', 'Orphan'];
+
+export interface DeleteOptions {
+  dryRun: boolean;
+  uid?: string;
+  resourceVersion?: string;
+  gracePeriodSeconds?: number;
+  /** Undefined: the default of the kind. */
+  propagation?: Propagation;
+}
+
+/** Reads `metav1.DeleteOptions` from a body. @throws StatusError 422 */
+export function deleteOptions(options: Record<string, unknown>, query: URLSearchParams): DeleteOptions {
+  const preconditions = isJsonObject(options['preconditions']) ? options['preconditions'] : {};
+  const dryRun = Array.isArray(options['dryRun']) ? options['dryRun'] : query.getAll('dryRun');
+  const requested = options['gracePeriodSeconds'] ?? query.get('gracePeriodSeconds');
+  const grace = requested === null || requested === undefined ? undefined : Number(requested);
+  if (grace !== undefined && !Number.isSafeInteger(grace)) throw badRequest('gracePeriodSeconds must be a whole number');
+  const policy = options['propagationPolicy'] ?? query.get('propagationPolicy') ?? undefined;
+  const orphan = options['orphanDependents'] ?? orphanOf(query);
+  const known = propagations.find((one) => one === policy);
+  const errors = dryRunErrors(dryRun);
+  if (policy !== undefined && orphan !== undefined) {
+    errors.push(invalidValue('propagationPolicy', policy, 'orphanDependents and deletionPropagation cannot be both set'));
+  } else if (policy !== undefined && known === undefined) {
+    errors.push(notSupported('propagationPolicy', policy, [...propagations, 'nil']));
+  }
+  if (errors.length > 0) throw badOption('DeleteOptions', errors);
+  const propagation = known ?? (orphan === undefined ? undefined : orphan === true ? 'Orphan' : 'Background');
+  return {
+    dryRun: dryRun.length > 0,
+    ...(typeof preconditions['uid'] === 'string' ? { uid: preconditions['uid'] } : {}),
+    ...(typeof preconditions['resourceVersion'] === 'string' ? { resourceVersion: preconditions['resourceVersion'] } : {}),
+    ...(grace === undefined ? {} : { gracePeriodSeconds: Math.max(0, grace) }),
+    ...(propagation === undefined ? {} : { propagation }),
+  };
+}
+
+function orphanOf(query: URLSearchParams): boolean | undefined {
+  const text = query.get('orphanDependents');
+  return text === null ? undefined : text === 'true';
+}
+
+/** The finalizer of an owner whose dependents are orphaned first. */
+export const ORPHAN = 'orphan';
+/** The finalizer of an owner that is removed after its dependents. */
+export const FOREGROUND = 'foregroundDeletion';
+
+/** The finalizer of a definition whose objects are deleted before it. */
+export const CLEANUP = 'customresourcecleanup.apiextensions.k8s.io';
+
+// As on 1.20: these kinds orphan their dependents by default.
+const orphaning: ReadonlySet<string> = new Set(['/replicationcontrollers', 'batch/jobs']);
+const uncollected: ReadonlySet<string> = new Set(['/events']);
+
+/** The finalizers an object has once it is deleted: those it had, and the one that the garbage collector removes when it is done. */
+export function finalizersOnDelete(kind: string, { metadata }: KubeObject, { propagation }: DeleteOptions): readonly string[] {
+  const before = metadata.finalizers ?? [];
+  if (uncollected.has(kind)) return before;
+  const policy = propagation ?? (before.includes(ORPHAN) ? 'Orphan' : before.includes(FOREGROUND) ? 'Foreground' : defaultOf(kind));
+  const isNew = metadata.deletionTimestamp === undefined && kind === 'apiextensions.k8s.io/customresourcedefinitions';
+  const others = [...before.filter((one) => one !== ORPHAN && one !== FOREGROUND), ...(isNew ? [CLEANUP] : [])];
+  if (policy === 'Background') return others;
+  return [...others, policy === 'Orphan' ? ORPHAN : FOREGROUND];
+}
+
+function defaultOf(kind: string): Propagation {
+  return orphaning.has(kind) ? 'Orphan' : 'Background';
+}
 
 /** Removes the object, or sets its deletionTimestamp if it has finalizers or a grace period. @returns its last state, and whether it was removed */
 export function deleteObject(
@@ -110,45 +181,8 @@ function withDeletionTimestamp(object: KubeObject, context: Context): KubeObject
   };
 }
 
-/**
- * Simulates kubelets for deleted pods: removes a terminating pod after `ms`, or in a later turn of the event loop for 0. Finalizers still keep the pod.
- */
-export function finishPods(context: Context, ms: number, log: Log, signal: AbortSignal): void {
-  const ending = new Set<string>();
-  const finish = (change: Change): void => {
-    const { uid = '', name = '', namespace = '' } = change.object.metadata;
-    ending.delete(uid);
-    const live = context.storage.get('/pods', change.key);
-    const served = context.registry.stored('/pods');
-    if (served === undefined || live?.metadata.uid !== uid) return;
-    try {
-      deleteObject(context, served, { namespace, name }, { dryRun: false, gracePeriodSeconds: 0, uid });
-    } catch (error) {
-      log.error('failed to finish deleted pod', { pod: `${namespace}/${name}`, error: describeError(error) });
-    }
-  };
-  context.storage.onChange((kind, change) => {
-    const { uid = '', deletionTimestamp, deletionGracePeriodSeconds = 0 } = change.object.metadata;
-    if (kind !== '/pods' || change.type === 'DELETED' || deletionTimestamp === undefined) return;
-    if (deletionGracePeriodSeconds === 0 || ending.has(uid)) return;
-    ending.add(uid);
-    if (ms === 0) {
-      setImmediate(() => finish(change));
-      return;
-    }
-    // Rejects only when the server stops.
-    context.clock.sleep(ms, signal).then(
-      () => finish(change),
-      () => {},
-    );
-  });
-}
-
 const PODS = '/pods';
 const BUDGETS = 'policy/poddisruptionbudgets';
-
-/** Maximum number of entries of status.disruptedPods (evicted pods whose deletion the disruption controller has not yet seen), as on a real server. */
-const MAX_DISRUPTED = 2000;
 
 /** Whether this is the eviction subresource of pods. */
 export function isEviction({ kind }: ServedKind, subresource: string): boolean {
@@ -181,7 +215,7 @@ export function evict(
   deleteObject(context, served, at, { ...options, dryRun: true });
   const budget = needsNoBudget(pod) ? undefined : budgetOf(context, pod);
   if (budget !== undefined && !isSurplus(pod, budget)) {
-    const spent = decremented(budget, at.name, rfc3339(context.clock.now()), context.registry.release);
+    const spent = afterEviction(budget, at.name, rfc3339(context.clock.now()), context.registry.release);
     if (!dryRun) context.storage.put(BUDGETS, storageKey(at.namespace, budget.metadata.name ?? ''), spent);
   }
   deleteObject(context, served, at, { ...options, dryRun });
@@ -190,13 +224,6 @@ export function evict(
 /** The pod is not running, or already terminating. */
 function needsNoBudget(pod: KubeObject): boolean {
   return pod.metadata.deletionTimestamp !== undefined || ['Succeeded', 'Failed', 'Pending'].includes(textAt(pod, 'status', 'phase'));
-}
-
-/** The pod is not ready, and the budget has enough healthy pods without it. */
-function isSurplus(pod: KubeObject, budget: KubeObject): boolean {
-  const isReady = listAt(pod, 'status', 'conditions').some((one) => textAt(one, 'type') === 'Ready' && textAt(one, 'status') === 'True');
-  const desired = numberAt(budget, 'desiredHealthy');
-  return !isReady && desired > 0 && numberAt(budget, 'currentHealthy') >= desired;
 }
 
 function budgetOf(context: Context, pod: KubeObject): KubeObject | undefined {
@@ -209,34 +236,4 @@ function budgetOf(context: Context, pod: KubeObject): KubeObject | undefined {
   if (found.length <= 1) return found[0];
   // The real server gives no reason either.
   throw new StatusError(500, '', 'This pod has more than one PodDisruptionBudget, which the eviction subresource does not support.');
-}
-
-function decremented(budget: KubeObject, pod: string, now: string, release: number): KubeObject {
-  const { name = '', generation = 0 } = budget.metadata;
-  const allowed = numberAt(budget, 'disruptionsAllowed');
-  const status = isJsonObject(budget['status']) ? budget['status'] : {};
-  const disrupted = isJsonObject(status['disruptedPods']) ? status['disruptedPods'] : {};
-  if (numberAt(budget, 'observedGeneration') < generation) {
-    throw refused(`The disruption budget ${name} is still being processed by the server.`);
-  }
-  if (Object.keys(disrupted).length > MAX_DISRUPTED)
-    throw refused('DisruptedPods map too big - too many evictions not confirmed by PDB controller');
-  if (allowed <= 0) {
-    const [desired, healthy] = [numberAt(budget, 'desiredHealthy'), numberAt(budget, 'currentHealthy')];
-    const isShort = healthy <= desired || release < TODAY;
-    const why = isShort ? `needs ${desired} healthy pods and has ${healthy} currently` : 'does not allow evicting pods currently';
-    throw refused(`The disruption budget ${name} ${why}`);
-  }
-  return { ...budget, status: { ...status, disruptionsAllowed: allowed - 1, disruptedPods: { ...disrupted, [pod]: now } } };
-}
-
-function refused(why: string): StatusError {
-  return new StatusError(429, 'TooManyRequests', "Cannot evict pod as it would violate the pod's disruption budget.", {
-    causes: [{ reason: 'DisruptionBudget', message: why }],
-  });
-}
-
-function numberAt(budget: KubeObject, field: string): number {
-  const found = fieldAt(budget, 'status', field);
-  return typeof found === 'number' ? found : 0;
 }

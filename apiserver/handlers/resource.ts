@@ -16,8 +16,8 @@ import { allVerbs, groupResource, type RuleContext, type ServedKind, storageName
 import { badRequest, invalid, methodNotAllowed, noSuchPath, messagesOf } from '../errors.ts';
 import { storageKey } from '../storage/storage.ts';
 import { applied, applyRequest } from './apply.ts';
-import { type Context, deleteOptions, dryRunOf, rules } from './context.ts';
-import { deleteObject, evict, isEviction } from './delete.ts';
+import { type Context, dryRunOf, rules } from './context.ts';
+import { deleteObject, deleteOptions, evict, isEviction } from './delete.ts';
 import { incomingObject } from './incoming.ts';
 import { handleView, isApply, patchChange } from './patch.ts';
 import { type Presenter, presenter } from './present.ts';

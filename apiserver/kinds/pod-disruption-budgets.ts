@@ -1,8 +1,9 @@
 import { dnsSubdomainProblems } from '../../kube/api/names.ts';
+import { isJsonObject } from '../../kube/api/json.ts';
 import type { KubeObject } from '../../kube/api/object.ts';
-import { type FieldError, invalidShown, notSupported } from '../errors.ts';
+import { type FieldError, invalidShown, notSupported, StatusError, TODAY } from '../errors.ts';
 import { ageColumn, type Kind, nameColumn } from './kind.ts';
-import { fieldAt, selectorErrors, textAt } from './metadata-rules.ts';
+import { fieldAt, listAt, selectorErrors, textAt } from './metadata-rules.ts';
 import { countOrPercent, notAboveAll, notNegative } from './number-rules.ts';
 import { countColumn } from './set-rules.ts';
 import { typed } from './types/typed.ts';
@@ -63,3 +64,44 @@ export const podDisruptionBudgets: Kind = {
   ],
   schema: typed('PodDisruptionBudget', 'Limits how many pods may be evicted at once.'),
 };
+
+/** The pod is not ready, and the budget has enough healthy pods without it. */
+export function isSurplus(pod: KubeObject, budget: KubeObject): boolean {
+  const isReady = listAt(pod, 'status', 'conditions').some((one) => textAt(one, 'type') === 'Ready' && textAt(one, 'status') === 'True');
+  const desired = numberAt(budget, 'desiredHealthy');
+  return !isReady && desired > 0 && numberAt(budget, 'currentHealthy') >= desired;
+}
+
+/** Maximum number of entries of status.disruptedPods (evicted pods whose deletion the disruption controller has not yet seen), as on a real server. */
+const MAX_DISRUPTED = 2000;
+
+/** The budget once this pod is evicted. @throws StatusError 429 if it does not allow that */
+export function afterEviction(budget: KubeObject, pod: string, now: string, release: number): KubeObject {
+  const { name = '', generation = 0 } = budget.metadata;
+  const allowed = numberAt(budget, 'disruptionsAllowed');
+  const status = isJsonObject(budget['status']) ? budget['status'] : {};
+  const disrupted = isJsonObject(status['disruptedPods']) ? status['disruptedPods'] : {};
+  if (numberAt(budget, 'observedGeneration') < generation) {
+    throw refused(`The disruption budget ${name} is still being processed by the server.`);
+  }
+  if (Object.keys(disrupted).length > MAX_DISRUPTED)
+    throw refused('DisruptedPods map too big - too many evictions not confirmed by PDB controller');
+  if (allowed <= 0) {
+    const [desired, healthy] = [numberAt(budget, 'desiredHealthy'), numberAt(budget, 'currentHealthy')];
+    const isShort = healthy <= desired || release < TODAY;
+    const why = isShort ? `needs ${desired} healthy pods and has ${healthy} currently` : 'does not allow evicting pods currently';
+    throw refused(`The disruption budget ${name} ${why}`);
+  }
+  return { ...budget, status: { ...status, disruptionsAllowed: allowed - 1, disruptedPods: { ...disrupted, [pod]: now } } };
+}
+
+function refused(why: string): StatusError {
+  return new StatusError(429, 'TooManyRequests', "Cannot evict pod as it would violate the pod's disruption budget.", {
+    causes: [{ reason: 'DisruptionBudget', message: why }],
+  });
+}
+
+function numberAt(budget: KubeObject, field: string): number {
+  const found = fieldAt(budget, 'status', field);
+  return typeof found === 'number' ? found : 0;
+}
