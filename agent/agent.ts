@@ -6,10 +6,10 @@ import { DriftWatch } from './drift/drift-watch.ts';
 import { readsAnotherFile } from './drift/observe.ts';
 import type { KubeletFacts } from './config/contract.ts';
 import { Readiness } from './run/notify.ts';
-import { Shutdown } from './run/shutdown.ts';
+import { CleanStop, noteStop, Shutdown } from './run/shutdown.ts';
 import { CheckpointGC } from './store/checkpoint-gc.ts';
 import { KubeletWatch, watchHandOver } from './trial/kubelet-watch.ts';
-import { isKubeletDown, isRunningOn, type Running } from './host/unit.ts';
+import { isRunningOn, type Running } from './host/unit.ts';
 import { learnKubelet, VersionRecord } from './host/kubelet.ts';
 import { ActiveRecordWriter } from './status/active-record-writer.ts';
 import { type Metrics, noMetrics, openMetrics } from './metrics/metrics.ts';
@@ -20,7 +20,7 @@ import { SlowDisk, writeBackToDisk } from './boot/volatile-file.ts';
 import { NodeConfigState } from './status/node-config-state.ts';
 import { FsStore } from './store/fs-store.ts';
 import { layout, volatileActive } from './store/layout.ts';
-import { CleanStop, countBoot } from './trial/condemn.ts';
+import { countBoot } from './trial/condemn.ts';
 import { ExitsFile } from './trial/exits.ts';
 import { NodeHealth } from './trial/health.ts';
 import { TrialWatch } from './trial/trial.ts';
@@ -272,14 +272,6 @@ async function lockAgent(options: AgentOptions, { disk, locks, log }: AgentWorld
 
 function loadKubeletFacts(options: AgentOptions, { disk, exec, log }: AgentWorld): Promise<KubeletFacts> {
   return learnKubelet({ options, disk, exec, log, memo: new VersionRecord(disk, layout(options.dynamicConfigDir).kubeletVersion, log) });
-}
-
-/** The agent is stopped while no kubelet runs. If the machine is shutting down, the next boot finds this clean stop. */
-async function noteStop(cleanStop: CleanStop, id: string, options: AgentOptions, world: AgentWorld): Promise<void> {
-  const { clock, probe } = world;
-  const isSilent = async (): Promise<boolean> =>
-    options.kubeletHealthz === '' || !(await probe(options.kubeletHealthz, new AbortController().signal)).healthy;
-  if (id !== '' && (await isKubeletDown(options, world, isSilent))) await cleanStop.note(id, new Date(clock.now()).toISOString());
 }
 
 /** Kernel boot id; '' where it cannot be read. */

@@ -1,4 +1,8 @@
+import { isKubeletDown } from '../host/unit.ts';
 import type { AgentOptions, AgentWorld } from '../options.ts';
+import type { Disk } from '../../base/disk.ts';
+import { errorCode } from '../../base/errors.ts';
+import type { Log } from '../../base/log.ts';
 import { aborted } from '../../base/waiting.ts';
 
 export interface ShutdownDeps {
@@ -62,5 +66,68 @@ export class Shutdown {
     if (this.signal.aborted) return Promise.resolve();
     this.#ending ??= this.#deps.world.notify.stopping().then(() => this.#over.abort());
     return this.#ending;
+  }
+}
+
+/**
+ * Notes a clean stop if no kubelet runs while the agent is stopped. If the machine is shutting down, its next boot finds that.
+ * @param id - kernel boot id; '' where it is unknown, then nothing is noted
+ */
+export async function noteStop(
+  cleanStop: Pick<CleanStop, 'note'>,
+  id: string,
+  options: Pick<AgentOptions, 'kubeletHealthz' | 'kubeletUnit'>,
+  world: Pick<AgentWorld, 'clock' | 'exec' | 'probe'>,
+): Promise<void> {
+  const { clock, probe } = world;
+  const isSilent = async (): Promise<boolean> =>
+    options.kubeletHealthz === '' || !(await probe(options.kubeletHealthz, new AbortController().signal)).healthy;
+  if (id !== '' && (await isKubeletDown(options, world, isSilent))) await cleanStop.note(id, new Date(clock.now()).toISOString());
+}
+
+/** Longest clean-stop.json that is read, in bytes. It has some 100. */
+const MAX_MARKER_BYTES = 4096;
+
+/**
+ * `D/clean-stop.json`: the boot id of the boot in which the agent was stopped while no kubelet ran. Only such a boot can have ended by a shutdown; a
+ * panic, a power cut or a hang writes no such file. A file of its own, since a full disk allows removing a file but not rewriting one.
+ */
+export class CleanStop {
+  readonly #disk: Pick<Disk, 'read' | 'replace' | 'remove'>;
+  readonly #path: string;
+  readonly #log: Log;
+
+  constructor(disk: Pick<Disk, 'read' | 'replace' | 'remove'>, path: string, log: Log) {
+    this.#disk = disk;
+    this.#path = path;
+    this.#log = log;
+  }
+
+  /** Boot id of the last clean stop; undefined where the file is missing or unreadable. */
+  async boot(): Promise<string | undefined> {
+    try {
+      const { bootId } = JSON.parse(new TextDecoder().decode(await this.#disk.read(this.#path, MAX_MARKER_BYTES))) as { bootId?: unknown };
+      return typeof bootId === 'string' && bootId !== '' ? bootId : undefined;
+    } catch (error) {
+      if (errorCode(error) !== 'ENOENT') this.#log.warn('failed to read the clean-shutdown marker', { path: this.#path, error });
+      return undefined;
+    }
+  }
+
+  /** @param at - RFC 3339, UTC; for people */
+  async note(bootId: string, at: string): Promise<void> {
+    await this.#disk.replace(this.#path, new TextEncoder().encode(`${JSON.stringify({ bootId, at })}\n`)).catch((error: unknown) =>
+      this.#log.warn('failed to write the clean-shutdown marker, the next boot will count as a kubelet exit', {
+        path: this.#path,
+        error,
+      }),
+    );
+  }
+
+  /** The machine runs: the clean stop belongs to an earlier boot and must not excuse the end of this one. */
+  async clear(): Promise<void> {
+    await this.#disk
+      .remove(this.#path)
+      .catch((error: unknown) => this.#log.error('failed to remove the clean-shutdown marker', { path: this.#path, error }));
   }
 }

@@ -26,7 +26,7 @@ export interface Layout {
   kubeletVersion: string;
   /** The config that is active, by the agent's last knowledge; see active-record.ts. */
   active: string;
-  /** Boot id of the boot that ended with a clean stop; see trial/condemn.ts. */
+  /** Boot id of the boot that ended with a clean stop; see run/shutdown.ts. */
   cleanStop: string;
   /** The last transition whose event was sent; see events/announcer.ts. */
   announced: string;

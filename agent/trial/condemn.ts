@@ -5,8 +5,7 @@ import type { Clock } from '../../base/clock.ts';
 import type { Log } from '../../base/log.ts';
 import { exitsText, inThisBoot, type ThisBoot } from './next.ts';
 import type { AgentOptions } from '../options.ts';
-import type { Disk } from '../../base/disk.ts';
-import { errorCode } from '../../base/errors.ts';
+import type { CleanStop } from '../run/shutdown.ts';
 
 interface CondemnDeps {
   store: Store;
@@ -59,7 +58,7 @@ export async function condemn({ store, clock, log }: CondemnDeps, { source, cont
 
 interface CountBootDeps extends CondemnDeps {
   options: Pick<AgentOptions, 'maxKubeletExits'>;
-  cleanStop: CleanStop;
+  cleanStop: Pick<CleanStop, 'boot' | 'clear'>;
   bootId: string;
 }
 
@@ -104,50 +103,3 @@ export async function countBoot(deps: CountBootDeps): Promise<ThisBoot> {
   if (boot.stoppedIn !== undefined) await cleanStop.clear();
   return boot;
 }
-
-/**
- * `D/clean-stop.json`: the boot id of the boot in which the agent was stopped while no kubelet ran. Only such a boot can have ended by a shutdown; a
- * panic, a power cut or a hang writes no such file. A file of its own, since a full disk allows removing a file but not rewriting one.
- */
-export class CleanStop {
-  readonly #disk: Pick<Disk, 'read' | 'replace' | 'remove'>;
-  readonly #path: string;
-  readonly #log: Log;
-
-  constructor(disk: Pick<Disk, 'read' | 'replace' | 'remove'>, path: string, log: Log) {
-    this.#disk = disk;
-    this.#path = path;
-    this.#log = log;
-  }
-
-  /** Boot id of the last clean stop; undefined where the file is missing or unreadable. */
-  async boot(): Promise<string | undefined> {
-    try {
-      const { bootId } = JSON.parse(new TextDecoder().decode(await this.#disk.read(this.#path, MAX_BYTES))) as { bootId?: unknown };
-      return typeof bootId === 'string' && bootId !== '' ? bootId : undefined;
-    } catch (error) {
-      if (errorCode(error) !== 'ENOENT') this.#log.warn('failed to read the clean-shutdown marker', { path: this.#path, error });
-      return undefined;
-    }
-  }
-
-  /** @param at - RFC 3339, UTC; for people */
-  async note(bootId: string, at: string): Promise<void> {
-    await this.#disk.replace(this.#path, new TextEncoder().encode(`${JSON.stringify({ bootId, at })}\n`)).catch((error: unknown) =>
-      this.#log.warn('failed to write the clean-shutdown marker, the next boot will count as a kubelet exit', {
-        path: this.#path,
-        error,
-      }),
-    );
-  }
-
-  /** The machine runs: the clean stop belongs to an earlier boot and must not excuse the end of this one. */
-  async clear(): Promise<void> {
-    await this.#disk
-      .remove(this.#path)
-      .catch((error: unknown) => this.#log.error('failed to remove the clean-shutdown marker', { path: this.#path, error }));
-  }
-}
-
-/** The file is some 100 bytes. */
-const MAX_BYTES = 4096;
