@@ -96,8 +96,12 @@ const broken: { kind: Fault['kind']; why: string; remedy: RegExp }[] = [
 for (const { kind, why, remedy } of broken)
   test(`${why}: all is read, and every change says where and what to do`, async () => {
     const disk = await lived();
+    disk.plant(paths.trial, 'rubbish');
     disk.fault = { kind, at: 1 };
-    const store = new FsStore({ disk: disk.disk(), locks: memoryLocks(), root: ROOT, clock: new FakeClock() });
+    const damage: string[] = [];
+    const parts = { disk: disk.disk(), locks: memoryLocks(), root: ROOT, clock: new FakeClock() };
+    const store = new FsStore({ ...parts, onDamage: (path) => void damage.push(path) });
+    assert.deepEqual([await store.trial(), await store.trial(), damage], [undefined, undefined, [paths.trial]], 'told once');
     assert.equal(await store.initialize(), false);
     assert.deepEqual(await store.record('assigned'), { at: 'known', source: source('a') });
     assert.equal((await store.load(source('a'))).at, 'intact');
