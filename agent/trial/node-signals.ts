@@ -5,7 +5,7 @@ import type { KubeObject } from '../../kube/api/object.ts';
 
 /** What a Node and its Lease report about the kubelet. Times are ms since 1970, by the clock of their writer; NaN where not set. */
 export interface NodeHeartbeat {
-  /** The Ready condition; absent where no kubelet has ever reported. */
+  /** The Ready condition, whose times are whole seconds; absent where no kubelet has ever reported. */
   ready?: { isTrue: boolean; isUnknown: boolean; why: string; heartbeatAt: Millis; sinceAt: Millis };
   /** `renewTime` of the Lease; absent where the Lease was not requested or cannot be read. */
   renewedAt?: Millis;
@@ -59,7 +59,9 @@ export function healthOfNode({ ready, renewedAt: renewed = Number.NaN }: NodeHea
   }
   // A Node without any heartbeat is not managed by a kubelet.
   if (Number.isNaN(ready.heartbeatAt) && Number.isNaN(renewed)) return undefined;
-  return isReportedSince(times, ready.heartbeatAt, renewed)
+  // The kubelet before may have written it in the second in which this one started: only a Lease tells, as it has microseconds.
+  const isMaybeSince = Number.isNaN(renewed) && ready.heartbeatAt === seconds(times.kubeletAt);
+  return isReportedSince(times, ready.heartbeatAt) || isReportedSince(times, renewed) || isMaybeSince
     ? { healthy: true, detail: 'Node is Ready' }
     : { healthy: false, detail: 'Node has had no heartbeat since the kubelet started: the kubelet does not reach the API server' };
 }
@@ -69,9 +71,9 @@ function isOfClockBefore({ isUnknown, sinceAt }: NonNullable<NodeHeartbeat['read
   return !isUnknown && sinceAt > now && trialAt <= now;
 }
 
-/** Whether one of `times` was written by the kubelet that runs now. All are by this node's clock; true where it was set back, since then none compares. */
-export function isReportedSince({ kubeletAt, now }: Pick<ChangeTimes, 'kubeletAt' | 'now'>, ...times: readonly Millis[]): boolean {
-  return kubeletAt > now || times.some((time) => time >= seconds(kubeletAt));
+/** Whether the kubelet that runs now wrote this time. All are by this node's clock; true where it was set back, since then none compares. */
+export function isReportedSince({ kubeletAt, now }: Pick<ChangeTimes, 'kubeletAt' | 'now'>, time: Millis): boolean {
+  return kubeletAt > now || time >= kubeletAt;
 }
 
 const seconds = (time: Millis): Millis => Math.floor(time / 1000) * 1000;

@@ -19,7 +19,9 @@ const ready = (status: string, { heartbeat = 20, since = 1 }: { heartbeat?: numb
 
 // prettier-ignore
 const readyCases = [
-  { why: 'Ready, with a heartbeat in the second in which it started', node: ready('True', { heartbeat: 12 }), is: true },
+  { why: 'Ready, with a heartbeat in the second in which it started, and no Lease', node: ready('True', { heartbeat: 12 }), is: true },
+  { why: 'Ready, with such a heartbeat and a Lease that the kubelet before renewed', node: ready('True', { heartbeat: 12 }), renewedAt: second(12.5), is: false },
+  { why: 'Ready, with such a heartbeat and a Lease that this kubelet renewed', node: ready('True', { heartbeat: 12 }), renewedAt: second(12.8), is: true },
   { why: 'Ready, with a heartbeat of the kubelet before', node: ready('True', { heartbeat: 11 }), is: false },
   { why: 'Ready, with an old heartbeat and a Lease that this kubelet renewed', node: ready('True', { heartbeat: 11 }), renewedAt: second(13), is: true },
   { why: 'not Ready since the change', node: ready('False', { since: 15 }), is: false },
