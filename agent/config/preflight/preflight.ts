@@ -38,6 +38,7 @@ function checkStart(flight: Preflight): void {
   registration(flight);
   userNamespaces(flight);
   enforced(flight);
+  imageLocks(flight);
   if (flight.text('systemCgroups') === '/') flight.add('systemCgroups', 'root-cgroup', 'must not be the root cgroup');
   const files = flight.number('maxOpenFiles');
   if (files > 0 && files < MIN_OPEN_FILES)
@@ -111,15 +112,29 @@ function enforced(flight: Preflight): void {
       );
 }
 
+/** Most images that a kubelet with as many locks pulls at a time. */
+const IMAGE_LOCKS = 31;
+
+/**
+ * Up to 1.36 a kubelet that verifies credentials of images chooses one of `maxParallelImagePulls` locks by the image, and has 31 at most. No trial sees that:
+ * it panics when it pulls one of the other images, at any time, and again each time it starts.
+ */
+function imageLocks(flight: Preflight): void {
+  if (flight.minor < 37 && flight.number('maxParallelImagePulls') > IMAGE_LOCKS && flight.gate('KubeletEnsureSecretPulledImages'))
+    flight.add(
+      'maxParallelImagePulls',
+      'image-locks',
+      `must be ${IMAGE_LOCKS} or less with feature gate KubeletEnsureSecretPulledImages: a kubelet 1.${flight.minor} panics when it pulls some images`,
+    );
+}
+
 /** Rules for values with which the kubelet runs but pods have problems, on any machine. */
-export const POD_RULES: ReadonlySet<string> = new Set(['cgroup-driver', 'cluster-dns', 'eviction-share', 'image-locks']);
+export const POD_RULES: ReadonlySet<string> = new Set(['cgroup-driver', 'cluster-dns', 'eviction-share']);
 
 /** Above this threshold, in percent, a node evicts pods nearly always; 100% disables a signal. */
 const HIGH_SHARE = 80;
 
-const IMAGE_LOCKS = 31;
-
-/** Values with which the kubelet starts but its pods do not. Only warnings: the kubelet stays healthy, until it pulls an image. */
+/** Values with which the kubelet starts but its pods do not. Only warnings: the kubelet stays healthy. */
 function checkPods(flight: Preflight): void {
   const driver = flight.text('cgroupDriver');
   if (driver !== '' && driver !== 'systemd' && driver !== 'cgroupfs')
@@ -133,13 +148,6 @@ function checkPods(flight: Preflight): void {
       'clusterDNS',
       'cluster-dns',
       'holds an entry that is not an IP address: the kubelet leaves it out, and pods have no DNS server from it',
-    );
-  // Up to 1.36 the number of image locks follows this field, with a maximum of 31.
-  if (flight.minor < 37 && flight.number('maxParallelImagePulls') > IMAGE_LOCKS && flight.gate('KubeletEnsureSecretPulledImages'))
-    flight.warn(
-      'maxParallelImagePulls',
-      'image-locks',
-      `is above ${IMAGE_LOCKS}: with feature gate KubeletEnsureSecretPulledImages a kubelet 1.${flight.minor} panics when it pulls some images`,
     );
   for (const field of ['evictionHard', 'evictionSoft'])
     for (const [signal, given] of flight.entries(field)) {
