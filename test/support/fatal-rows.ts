@@ -37,8 +37,8 @@ export interface FatalRow {
   /** It is no valid one: the kubelet's own validation refuses it, and so does ours. */
   refused?: true;
   kubelet?: Fate;
-  /** Seen on a busy machine: the kubelet keeps the pods that it had, and only new ones fail. Then there is nothing to undo. */
-  orLives?: true;
+  /** Seen too, as the timing of the machine has it. `lives`: a busy kubelet keeps the pods that it had, so that there is nothing to undo. */
+  or?: Fate;
   /** In the line of the log that says why it ended. */
   says?: string;
   machine?: Arrangement;
