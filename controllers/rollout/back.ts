@@ -56,11 +56,11 @@ function decide(facts: Facts, progress: Stopped, groups: Groups): Back {
   const to = progress.previousRevision ?? 'local';
   const rollingBack = {
     ...base,
-    goesOn: ({ returning }: Placement) => returning,
+    continuingState: ({ returning }) => returning,
     phase: 'RollingBack',
     reason: 'RollingBack',
     wakeUps: deadlinesOf(groups, now),
-  } as const;
+  } as const satisfies Partial<Back>;
   const { chosen, waitsForPlace } = nextBack(groups, maxUnavailableOf(rules, fleet.size), facts.cluster);
   if (chosen.length > 0) {
     const actions = chosen.map(({ node }) => touch(facts, node, progress.previousRevision));

@@ -114,6 +114,8 @@ const rows = table('nodes | given | says | why')(`
   a:new | abortedRevision: new, onFailure: Pause | assign a@old, RollingBack | takes nodes back when it is aborted, in spite of Pause
   a:new b:old+down | abortedRevision: new, maxUnavailable: 1 | assign a@old, RollingBack | takes one back beside others that are down
   a:old:new+late | abortedRevision: new | Failed | says that a node did not come back
+  a:old:new+drained | abortedRevision: new | RollingBack | keeps a node drained until it has come back
+  a:old:new+late | abortedRevision: new, gap: 11:59 | restart-deadline a, RollingBack | counts the way back from when the clock was set
   a:new | abortedRevision: new, drain: Always, undrained: a | assign a@old, RollingBack | takes back what cannot be drained
   a:mid b:new | abortedRevision: new | assign a@old, assign b@old, RollingBack | takes back what an edit took the place of
   a:mid | status: { revision: mid } | assign a, Progressing | does not go back to what was never complete
