@@ -17,7 +17,7 @@ import { StatusCounter } from './status-counter.ts';
 import type { DaemonSet, DaemonSetOptions, Node, Pod } from '../common/types.ts';
 import { type Plan, planInTurns, planOwnership } from './plan.ts';
 import { nameOf, targetNode } from './pods.ts';
-import { decideByFit } from './placement/predicates.ts';
+import { decideByFit } from './placement/simulate.ts';
 import { SetMemory } from '../common/set-memory.ts';
 import { type Rules, rulesOf, warningsOf } from './rules.ts';
 import { planStatus } from './status.ts';

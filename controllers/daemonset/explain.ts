@@ -7,7 +7,7 @@ import type { SetFacts } from './observe.ts';
 import type { NodeState } from './node-state.ts';
 import { limitsOf, type Limits } from './update.ts';
 import { type Decide, decision, type Reason } from './placement/node-decision.ts';
-import { decideByFit } from './placement/predicates.ts';
+import { decideByFit } from './placement/simulate.ts';
 import { plan, type Plan } from './plan.ts';
 import { isTerminating, nameOf } from './pods.ts';
 import { rulesOf, type Rules } from './rules.ts';

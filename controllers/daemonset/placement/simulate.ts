@@ -1,7 +1,13 @@
 import type { Toleration, PodSpec, ResourceRequirements } from 'kubernetes-types/core/v1.js';
+import { unreachable } from '../../../base/errors.ts';
 import { canonicalQuantity } from '../../../kube/api/quantity.ts';
+import type { Informer } from '../../../kube/cache/contract.ts';
+import { isControlledBy } from '../../../kube/controller/owners.ts';
+import { ON_NODE } from '../observe.ts';
+import { nameOf } from '../pods.ts';
+import type { Rules } from '../rules.ts';
 import type { Node, Pod, PodTemplate } from '../../common/types.ts';
-import { type Reason, decideNode } from './node-decision.ts';
+import { type Decide, type Decision, decideNode, fits, type Reason } from './node-decision.ts';
 import {
   amountOf,
   nanosPer,
@@ -13,6 +19,14 @@ import {
   type HostPort,
 } from '../../../kube/api/pod-requests.ts';
 
+/** Decides where the controller places pods. Leaves out the set's own pods, whose requests and ports would conflict with the new one. */
+export function decideByFit({ template, tolerations, critical, set }: Rules, pods: Pick<Informer<Pod>, 'indexed'>): Decide {
+  return (node) => {
+    const others = pods.indexed(ON_NODE, nameOf(node)).filter((pod) => !isControlledBy(pod, set));
+    return decideAndSimulate({ template, tolerations, node, others, critical });
+  };
+}
+
 /** A hypothetical pod of a set on a node. */
 export interface Situation {
   readonly template: Readonly<PodTemplate>;
@@ -23,6 +37,62 @@ export interface Situation {
   readonly others: Iterable<Readonly<Pod>>;
   /** The pod runs even without room: the kubelet preempts others for it. */
   readonly critical: boolean;
+}
+
+/** Whether a set should have a pod on a node, and may have it now, where the controller itself places pods. */
+export function decideAndSimulate(situation: Situation): Decision {
+  const found = simulate(situation);
+  const [first] = found;
+  if (first === undefined) return fits;
+  const { want, schedule, keep, failedPlacement } = evaluatePredicates(found);
+  return { run: want, schedule, keep, reason: first.reason, ...(failedPlacement !== undefined && { failedPlacement: [failedPlacement] }) };
+}
+
+/** What failures mean where the controller itself places pods. */
+export interface PredicateResult {
+  /** A pod should be there, now or when there is room: counts as desired. */
+  want: boolean;
+  /** A pod may be created there now. */
+  schedule: boolean;
+  /** An existing pod may stay. */
+  keep: boolean;
+  /** For an event: the resource that is short, if nothing else keeps a pod away. */
+  failedPlacement?: string;
+}
+
+/**
+ * Starts with yes for all three and applies the failures in order:
+ *
+ * | failure | want | schedule | keep | then |
+ * | --- | --- | --- | --- | --- |
+ * | selector, host name, host ports | no | no | no | ends here |
+ * | taints, NoExecute among them | no | no | no | ends here |
+ * | taints, NoSchedule alone | no | no | | goes on |
+ * | resource | | no | | event about the last one, if nothing else prevents scheduling |
+ */
+export function evaluatePredicates(failures: readonly Found[]): PredicateResult {
+  const never: PredicateResult = { want: false, schedule: false, keep: false };
+  let isRefused = false;
+  let short: Shortage | undefined;
+  for (const failure of failures)
+    switch (failure.failed) {
+      case 'node-selector':
+      case 'host-name':
+      case 'host-ports':
+        return never;
+      case 'taints':
+        if (failure.evicts) return never;
+        isRefused = true;
+        break;
+      case 'resource':
+        short = failure;
+        break;
+      default:
+        unreachable(failure);
+    }
+  if (isRefused) return { want: false, schedule: false, keep: true };
+  if (short === undefined) return { want: true, schedule: true, keep: true };
+  return { want: true, schedule: false, keep: true, failedPlacement: shortageMessage(short) };
 }
 
 /** A resource that the node does not have enough of. */

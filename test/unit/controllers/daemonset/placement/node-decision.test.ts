@@ -2,8 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { PodSpec, Taint, Toleration } from 'kubernetes-types/core/v1.js';
 import { type Reason, decideNode } from '../../../../../controllers/daemonset/placement/node-decision.ts';
-import { evaluatePredicates } from '../../../../../controllers/daemonset/placement/predicates.ts';
-import type { Found } from '../../../../../controllers/daemonset/placement/simulate.ts';
+import { evaluatePredicates, type Found } from '../../../../../controllers/daemonset/placement/simulate.ts';
 import type { Node } from '../../../../../controllers/common/types.ts';
 import { table } from '../../../../support/table.ts';
 

@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { PodSpec } from 'kubernetes-types/core/v1.js';
-import { shortageMessage, simulate, type Situation } from '../../../../../controllers/daemonset/placement/simulate.ts';
-import { decideAndSimulate } from '../../../../../controllers/daemonset/placement/predicates.ts';
+import { decideAndSimulate, shortageMessage, simulate, type Situation } from '../../../../../controllers/daemonset/placement/simulate.ts';
 import type { Node, Pod } from '../../../../../controllers/common/types.ts';
 import { table } from '../../../../support/table.ts';
 
