@@ -1,4 +1,4 @@
-import { isJsonObject } from '../../kube/api/json.ts';
+import { isJsonObject, type JsonObject } from '../../kube/api/json.ts';
 import type { KubeObject, OwnerReference } from '../../kube/api/object.ts';
 import type { Source, SpecSource } from '../../agent/checkpoint/source.ts';
 import type { AgentNote, Carrier, FleetNode } from './fleet-node.ts';
@@ -119,7 +119,7 @@ function source(raw: Raw | undefined): Source | null {
 }
 
 function ownersOf({ metadata }: KubeObject): readonly OwnerReference[] {
-  return Array.isArray(metadata.ownerReferences) ? metadata.ownerReferences : [];
+  return Array.isArray(metadata.ownerReferences) ? metadata.ownerReferences.filter((one: unknown) => isJsonObject(one)) : [];
 }
 
 /** Whether the status of a NodeConfig is about an older generation of its spec. */
@@ -172,6 +172,8 @@ function driftReason(conditions: unknown): Pick<FleetNode, 'drift'> {
 export const conditionsOf = (object: Readonly<KubeObject> | undefined): unknown => member(object, 'status')?.['conditions'];
 
 /** The condition of a type; undefined where there is none. */
-export function conditionOf(type: string, conditions: unknown): Raw | undefined {
-  return Array.isArray(conditions) ? conditions.find((one: unknown): one is Raw => isJsonObject(one) && one['type'] === type) : undefined;
+export function conditionOf(type: string, conditions: unknown): JsonObject | undefined {
+  return Array.isArray(conditions)
+    ? conditions.find((one: unknown): one is JsonObject => isJsonObject(one) && one['type'] === type)
+    : undefined;
 }

@@ -104,7 +104,7 @@ export class NodeDetails {
 
   #revisions({ active, assigned, lastKnownGood }: RolloutNode, rules: Rules | undefined): PageRevision[] {
     if (rules === undefined) return [];
-    const { revision, previousRevision } = rules.rollout.status ?? {};
+    const { revision, previousRevision } = rules.status;
     const isIt = (one: Readonly<ConfigMap>, source: MaybeSource): boolean => source?.uid !== undefined && source.uid === one.metadata.uid;
     return copiesOf({ configMaps: this.#configMaps }, rules)
       .toSorted((a, b) => numberOf(b) - numberOf(a))
@@ -123,7 +123,7 @@ const keyOf = ({ namespace, name }: { namespace: string; name: string }): string
 
 /** What the node used before the rollout's revision; undefined: the node does not use that revision. */
 function previousOf(active: MaybeSource, rules: Rules | undefined): SpecSource | null | undefined {
-  const { revision, previousRevision } = rules?.rollout.status ?? {};
+  const { revision, previousRevision } = rules?.status ?? {};
   if (active === null || rules === undefined || active.name !== revision || previousRevision === revision) return undefined;
   return previousRevision === undefined ? null : { ...rules.configMap, name: previousRevision };
 }

@@ -4,7 +4,8 @@ import { isJsonObject } from '../../kube/api/json.ts';
 import type { KubeObject } from '../../kube/api/object.ts';
 import { fleetState } from '../fleet/fleet-node.ts';
 import { type RolloutNode, rolloutState } from '../rollout/node.ts';
-import type { NodeConfigRollout } from '../rollout/types.ts';
+import { noNodes, readStatus } from '../rollout/read-status.ts';
+import type { NodeConfigRollout, RolloutStatus } from '../rollout/types.ts';
 import { type Rules, stepsFor, targetOf } from '../rollout/rules.ts';
 import { type PageCondition, type PageEvent, type PageNode, type PageRollout, type PageStanding, POOL_LABELS } from './contract.ts';
 
@@ -46,8 +47,8 @@ export function pageNode(node: RolloutNode, rules: Rules | undefined): PageNode 
  * The standing of a node according to the status of its rollout: a deadline counts as passed once the controller has written the failure, so that the result
  * changes only when an object does.
  */
-function pageStanding(node: RolloutNode, { rollout, configMap }: Rules): PageStanding {
-  const { revision, previousRevision, failures = [], phase, stopped } = rollout.status ?? {};
+function pageStanding(node: RolloutNode, { status, configMap }: Rules): PageStanding {
+  const { revision, previousRevision, failures = [], phase, stopped } = status;
   if (revision === undefined) return '';
   if (stopped !== undefined && failures.some((failure) => failure.node === node.node)) return 'failed';
   const goesBack = phase === 'RollingBack' || phase === 'RolledBack';
@@ -86,19 +87,19 @@ function maintenanceOf(object: Readonly<KubeObject>): string {
 }
 
 /** What determines the standing of a rollout's nodes: only when this changes are all of its nodes computed again. */
-export function standingsKey({ spec, status, metadata }: Readonly<NodeConfigRollout>): string {
-  const { revision, previousRevision, phase, stopped, failures = [] } = status ?? {};
+export function standingsKey(rollout: Readonly<NodeConfigRollout>): string {
+  const { spec, metadata } = rollout;
+  const { revision, previousRevision, phase, stopped, failures = [] } = readStatus(rollout);
   const failed = stopped === undefined ? [] : failures.map(({ node }) => node);
   return JSON.stringify([metadata.uid, metadata.deletionTimestamp, spec?.nodeSelector, spec?.configMap, revision, previousRevision, phase, stopped, failed]); // prettier-ignore
 }
 
 const MAX_ITEMS = 50;
 const MAX_EVENTS = 40;
-const noNodes = { selected: 0, updated: 0, settled: 0, inFlight: 0, failed: 0, refused: 0 };
 
 /** What the page shows of a rollout. Pure; parts that do not match the schema count as absent. */
-export function pageRollout({ rollout, ...rules }: Rules): PageRollout {
-  const { spec = {}, status = {}, metadata } = rollout;
+export function pageRollout({ rollout, status, ...rules }: Rules): PageRollout {
+  const { metadata } = rollout;
   const { namespace, name, kubeletConfigKey } = rules.configMap;
   const nodes = { ...noNodes, ...status.nodes };
   const conditions = listOf(status.conditions).map(({ type, status, reason, message, lastTransitionTime }) => ({
@@ -131,13 +132,13 @@ export function pageRollout({ rollout, ...rules }: Rules): PageRollout {
     failureBudget: String(rules.failureBudget),
     onFailure: rules.onFailure,
     drain: rules.drain,
-    windows: listOf(spec.windows).map(({ schedule, duration, timeZone }) => ({
+    windows: listOf(rules.windows).map(({ schedule, duration, timeZone }) => ({
       schedule: text(schedule),
       duration: text(duration),
       ...(timeZone === undefined ? {} : { timeZone: text(timeZone) }),
     })),
     nextWindow: text(status.nextWindow),
-    gates: listOf(spec.gates).map((gate) => ({ name: text(gate.name), kind: kindOf(gate) })),
+    gates: listOf(rules.gates).map((gate) => ({ name: text(gate.name), kind: kindOf(gate) })),
     failures: listOf(status.failures).map(({ node, error, at }) => ({ node: text(node), error: text(error), at: text(at) })),
     approvals: listOf(status.approvals).map(({ step, revision, by, at }) => ({
       step,
@@ -146,7 +147,7 @@ export function pageRollout({ rollout, ...rules }: Rules): PageRollout {
       at: text(at),
     })),
     conditions,
-    timeline: timelineOf(rollout, conditions),
+    timeline: timelineOf(metadata, status, conditions),
   };
 }
 
@@ -155,7 +156,7 @@ function kindOf(gate: object): string {
 }
 
 /** The timeline recorded in the object itself: events of the API server last an hour, this lasts as long as the rollout. */
-function timelineOf({ metadata, status = {} }: Readonly<NodeConfigRollout>, conditions: PageRollout['conditions']): PageEvent[] {
+function timelineOf(metadata: NodeConfigRollout['metadata'], status: RolloutStatus, conditions: PageRollout['conditions']): PageEvent[] {
   const events: PageEvent[] = [
     { at: metadata.creationTimestamp ?? '', kind: 'created', text: 'created' },
     ...conditions

@@ -177,10 +177,10 @@ async function reconcileRollout(rollout: Readonly<NodeConfigRollout>, by: Sync, 
   const held = holdBack(key, written) ?? holdBack(RECORD_KEY, written);
   if (held !== undefined) return held;
   const touches = observer.touches.rollout(key);
-  const { resourceVersion } = rollout.metadata;
-  if (touches.isBehind(rollout.status?.touches ?? {}, versionsOf(caches), resourceVersion) || cluster?.isBehind(caches) === true)
-    return { requeueAfter: BEHIND_MS, why: 'caches are behind' };
   const rules = observer.rules(rollout);
+  const { resourceVersion } = rollout.metadata;
+  if (touches.isBehind(rules.status.touches ?? {}, versionsOf(caches), resourceVersion) || cluster?.isBehind(caches) === true)
+    return { requeueAfter: BEHIND_MS, why: 'caches are behind' };
   // The version that the plan is based on: the cache may change while gates are checked.
   const record = caches.configMaps.get(`${namespace}/${RECORD}`);
   const facts = observe(rules, clock.now(), observer);

@@ -12,6 +12,7 @@ import { type ConfigMap, revisionName } from './revision.ts';
 import type { Rules } from './rules.ts';
 import { type Count, type NodeConfigRollout, rollouts } from './types.ts';
 import { windowState } from './windows.ts';
+import { fieldsOf } from '../../kube/api/json.ts';
 import { configMaps, type KubeObject, nodes } from '../../kube/api/object.ts';
 import type { Informer, Key } from '../../kube/cache/contract.ts';
 import type { Runtime } from '../../kube/process/contract.ts';
@@ -63,8 +64,10 @@ const using = (object: Readonly<KubeObject>): string[] => configMapsNamedIn(obje
 
 /** Index of rollouts by the ConfigMap that they roll out. */
 export const ROLLING_OUT = 'by-config-map-rolled-out';
-const rollingOut = ({ spec: { configMap } = {} }: Readonly<NodeConfigRollout>): string[] =>
-  configMap === undefined ? [] : [`${configMap.namespace}/${configMap.name}`];
+const rollingOut = ({ spec }: Readonly<NodeConfigRollout>): string[] => {
+  const { namespace, name } = fieldsOf(fieldsOf(spec)['configMap']);
+  return typeof namespace === 'string' && typeof name === 'string' ? [`${namespace}/${name}`] : [];
+};
 
 /** Index of rollouts by the prefix of their copies' names. */
 export const COPYING_TO = 'by-name-of-copies';
@@ -112,13 +115,13 @@ export interface ObserveDeps {
 /** What the caches have of one rollout now; undefined: requeue at once, there are more nodes to read. Only reads: the plan decides. */
 export function observe(rules: Rules, now: Millis, by: ObserveDeps): Omit<Facts, 'gates'> | undefined {
   const { caches } = by;
-  const { configMap, rollout } = rules;
+  const { configMap, rollout, status } = rules;
   const fleet = by.fleets.read(rules, by);
   if (fleet === undefined) return undefined;
   const cluster = by.cluster?.read(rules.name, caches, by.serves, now);
   if (by.cluster !== undefined && cluster === undefined) return undefined;
   const touches = by.touches.rollout(rules.name);
-  touches.see(rollout.status?.touches?.nodes ?? []);
+  touches.see(status.touches?.nodes ?? []);
   return {
     rules,
     now,

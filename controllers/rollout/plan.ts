@@ -80,7 +80,7 @@ function nameTaken(namespace: string, name: string): Decision {
  * @returns undefined: there are more nodes to place
  */
 function finishIdle(facts: Facts, decision: Decision): Plan | undefined {
-  const { revision = '', previousRevision, attemptAt } = facts.rules.rollout.status ?? {};
+  const { revision = '', previousRevision, attemptAt } = facts.rules.status;
   const groups = facts.fleet.groups(placeForward, placementContext(facts, { revision, previousRevision, attemptAt }));
   if (groups === undefined) return undefined;
   const idle = [...groups.of('maintained'), ...groups.of('planned')].map(({ node }): Action => ({ do: 'give-back', node }));
@@ -92,7 +92,7 @@ function finish(facts: Facts, decided: Decision): Plan {
   const actions = [...(decided.actions ?? []), ...history];
   const decision = { ...decided, text: `${decided.text}${whyUnwritten(facts, actions)}` };
   const waitsForPlace = decision.waitsForPlace === true;
-  const touches = touchesOf(facts, actions, facts.rules.rollout.status);
+  const touches = touchesOf(facts, actions);
   const status = { ...statusOf(facts, decision), ...(touches === undefined ? {} : { touches }) };
   return {
     actions,
@@ -133,21 +133,21 @@ const WARNINGS = new Set([
 
 /** One event for each decision that the last status does not show yet. Pure. */
 function eventsOf({ rules }: Facts, { reason, text, actions = [], progress }: Decision, status: RolloutStatus): RolloutEvent[] {
-  const prior = rules.rollout.status;
+  const prior = rules.status;
   const events: RolloutEvent[] = [];
   const say = (name: string, message: string, type: RolloutEvent['type'] = 'Normal'): void =>
     void events.push({ type, reason: name, message });
   for (const action of actions)
     if (action.do === 'create-revision') say('RevisionCreated', `creating ConfigMap ${action.revision.metadata.name}`);
-  if (progress !== undefined && prior?.revision !== undefined && progress.revision !== prior.revision)
+  if (progress !== undefined && prior.revision !== undefined && progress.revision !== prior.revision)
     say('RevisionChanged', `rolling out ${progress.revision} in place of ${prior.revision}`);
-  const known = new Set(prior?.failures?.map(({ node }) => node));
+  const known = new Set(prior.failures?.map(({ node }) => node));
   for (const { node, error } of status.failures ?? []) if (!known.has(node)) say('NodeFailed', `node ${node}: ${error}`, 'Warning');
-  const isSame = prior?.revision === status.revision;
+  const isSame = prior.revision === status.revision;
   const steps = stepsFor(rules, status.nodes?.selected ?? 0);
-  if (status.step !== undefined && (!isSame || prior?.step !== status.step) && status.stopped === undefined)
+  if (status.step !== undefined && (!isSame || prior.step !== status.step) && status.stopped === undefined)
     say('StepStarted', `step ${status.step} of ${steps.length}: ${countText(steps[status.step - 1]?.nodes)}`);
-  const isNews = prior?.phase !== status.phase || prior?.waitsFor !== status.waitsFor || !isSame;
+  const isNews = prior.phase !== status.phase || prior.waitsFor !== status.waitsFor || !isSame;
   if (reason === CLUSTER_WAIT) {
     // A rollout with nodes in flight waits for a place after each of them. The event is for one that only nodes of others keep waiting.
     const isKept = (of: RolloutStatus | undefined): boolean => of?.waitsFor === CLUSTER_WAIT && of.nodes?.inFlight === 0;

@@ -44,8 +44,7 @@ export type Begin =
  * asks for another attempt. Pure.
  */
 export function begin({ rules, source, revisions, now, gaps }: Facts): Begin {
-  const { rollout, configMap } = rules;
-  const prior = rollout.status ?? {};
+  const { configMap, status: prior } = rules;
   const named = (name: string) => revisions.find(({ metadata }) => metadata.name === name);
   const { namespace, name, kubeletConfigKey } = configMap;
   const current = prior.revision === undefined ? undefined : named(prior.revision);
@@ -96,7 +95,7 @@ function whyUnusable({ data = {} }: Readonly<ConfigMap>, { configMap, signatureR
   return `${what} is not signed, but spec.signature.required is true; sign it with dkc sign`;
 }
 
-function carriedOn(revision: string, { rollout: { status: prior = {} }, steps, attempt }: Rules, attemptAt: string | undefined): Progress {
+function carriedOn(revision: string, { status: prior, steps, attempt }: Rules, attemptAt: string | undefined): Progress {
   return {
     revision,
     previousRevision: prior.previousRevision,

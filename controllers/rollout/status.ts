@@ -3,6 +3,7 @@ import type { Decision, Facts } from './contract.ts';
 import { type Groups, nodeName, failuresOnlyInStatus } from './grouping.ts';
 import type { Group } from './placing.ts';
 import type { Progress } from './progress.ts';
+import { type Carried, compact, readStatus } from './read-status.ts';
 import { bounded, MAX_MESSAGE, namesIn } from './text.ts';
 import {
   type Condition,
@@ -19,7 +20,7 @@ import type { Meters } from '../../kube/process/contract.ts';
 export function statusOf(facts: Facts, decision: Decision): RolloutStatus {
   const { rules, window, fleet } = facts;
   const { progress, groups } = decision;
-  const prior = rules.rollout.status;
+  const prior = rules.status;
   const counts = countsOf(decision, fleet.size);
   const next = window.open ? undefined : window.next?.from;
   const reported = progress === undefined ? keptOf(prior) : reportedProgress(progress, groups);
@@ -35,11 +36,9 @@ export function statusOf(facts: Facts, decision: Decision): RolloutStatus {
   });
 }
 
-type Carried = { [K in keyof RolloutStatus]: RolloutStatus[K] | undefined };
-
 /** Without progress in the decision, the fields about revisions stay. */
-function keptOf(prior: RolloutStatus | undefined): Carried {
-  const { revision, previousRevision, stopped, complete, step, stepSettledAt, failures, approvals, attempt, attemptAt } = prior ?? {};
+function keptOf(prior: RolloutStatus): Carried {
+  const { revision, previousRevision, stopped, complete, step, stepSettledAt, failures, approvals, attempt, attemptAt } = prior;
   return { revision, previousRevision, stopped, complete, step, stepSettledAt, failures, approvals, attempt, attemptAt };
 }
 
@@ -59,11 +58,6 @@ function listedOf({ failures, revision }: Pick<Progress, 'failures' | 'revision'
   const kept = new Set(failuresOnlyInStatus(failures, groups, revision).slice(0, MAX_FAILURES));
   for (const one of failures) if (kept.size < MAX_FAILURES) kept.add(one);
   return failures.filter((one) => kept.has(one));
-}
-
-/** Without members that are undefined: the server has none of them either. */
-function compact(status: Carried): RolloutStatus {
-  return Object.fromEntries(Object.entries(status).filter(([, value]) => value !== undefined));
 }
 
 function countsOf({ groups, progress }: Decision, selected: number): NodeCounts {
@@ -114,7 +108,7 @@ function conditionsOf({ rules, now, fleet: { conflicts } }: Facts, decision: Dec
       ? { type: 'Conflict', status: 'False', reason: 'None', message: 'no older rollout selects any of the same nodes' }
       : { type: 'Conflict', status: 'True', reason: 'OlderRollout', message: `older rollouts (${conflicts.holders}) also select ${conflicts.nodes}; these nodes are left to them` }, // prettier-ignore
   ];
-  const prior = rules.rollout.status?.conditions ?? [];
+  const prior = rules.status.conditions ?? [];
   const others = prior.filter(({ type }) => reported.every((one) => one.type !== type)).slice(0, 8);
   return [
     ...reported.map((one) => ({
@@ -137,18 +131,21 @@ export function rolloutMetrics(meters: Pick<Meters, 'series'>, list: () => reado
     'The phase that a rollout is in, and the reason: why it has stopped (Failures, Aborted), else what it waits for. The value is always 1.',
     ['rollout', 'phase', 'reason'],
     () =>
-      list().map(({ metadata: { name = '' }, status: { phase = 'Pending', stopped, waitsFor } = {} }) => ({
-        labels: { rollout: name, phase, reason: stopped ?? waitsFor ?? '' },
-        value: 1,
-      })),
+      list().map((rollout) => {
+        const { phase = 'Pending', stopped, waitsFor } = readStatus(rollout);
+        return { labels: { rollout: rollout.metadata.name ?? '', phase, reason: stopped ?? waitsFor ?? '' }, value: 1 };
+      }),
   );
   meters.series(
     'rollout_controller_rollout_nodes',
     'Number of nodes of a rollout, by state: selected, updated, settled, inFlight, failed, refused',
     ['rollout', 'state'],
     () =>
-      list().flatMap(({ metadata: { name = '' }, status }) =>
-        Object.entries(status?.nodes ?? {}).map(([state, value]) => ({ labels: { rollout: name, state }, value })),
+      list().flatMap((rollout) =>
+        Object.entries(readStatus(rollout).nodes ?? {}).map(([state, value]) => ({
+          labels: { rollout: rollout.metadata.name ?? '', state },
+          value,
+        })),
       ),
   );
 }

@@ -6,7 +6,7 @@ import { type Action, type Facts, specOf } from './contract.ts';
 import type { WakeUp } from '../common/reconcile.ts';
 import { isDrainedBy } from './maintenance.ts';
 import type { RolloutNode } from './node.ts';
-import type { RolloutStatus, Touch, Touches } from './types.ts';
+import type { Touch, Touches } from './types.ts';
 
 /** Max nodes that one reconcile touches: the status names them before they are written. */
 export const MAX_TOUCHES = 100;
@@ -111,7 +111,7 @@ export class KnownTouchesOf {
  */
 export function pendingTouches({ rules, fleet, revisions, touches }: Facts): ReadonlyMap<string, Touch> {
   const pending = new Map<string, Touch>();
-  for (const touch of rules.rollout.status?.touches?.nodes ?? []) {
+  for (const touch of rules.status.touches?.nodes ?? []) {
     const node = fleet.get(touch.node);
     if (node !== undefined && touches?.mayArrive(touch) !== false && !isShown(node, touch, { rules, revisions }))
       pending.set(touch.node, touch);
@@ -131,21 +131,22 @@ export const pendingWakeUps = (facts: Facts): WakeUp[] =>
  * The touches in the status before the nodes are written: those of this plan, and the pending ones. They change only when a touch is new, or old, so that
  * a plan that only continues drains writes nothing.
  */
-export function touchesOf(facts: Facts, actions: readonly Action[], prior: RolloutStatus | undefined): Touches | undefined {
-  const { now, versions, touches } = facts;
+export function touchesOf(facts: Facts, actions: readonly Action[]): Touches | undefined {
+  const { rules, now, versions, touches } = facts;
+  const prior = rules.status.touches;
   const pending = pendingTouches(facts);
   const all = new Map(pending);
   let isNew = false;
   for (const action of actions) {
     if (action.do !== 'assign' && action.do !== 'drain') continue;
     const { node, revision } = action;
-    const known = prior?.touches?.nodes.find((touch) => touch.node === node.node);
+    const known = prior?.nodes.find((touch) => touch.node === node.node);
     const isSame = known?.revision === revision;
     const isSaid = known !== undefined && isSame && touches?.isOld(known) !== true;
-    if (isDrainedBy(node, facts.rules) ? known === undefined || isSame : pending.has(node.node) && isSaid) continue;
+    if (isDrainedBy(node, rules) ? known === undefined || isSame : pending.has(node.node) && isSaid) continue;
     isNew = true;
     all.set(node.node, { node: node.node, ...(revision === undefined ? {} : { revision }), at: rfc3339(now) });
   }
-  if (!isNew) return prior?.touches;
+  if (!isNew) return prior;
   return { nodes: [...all.values()], ...(versions === undefined ? {} : versions) };
 }

@@ -1,6 +1,7 @@
 import type { NodeConfigRollout, Touch } from '../types.ts';
 import type { Millis } from '../../../base/clock.ts';
 import type { WakeUp } from '../../common/reconcile.ts';
+import { readStatus } from '../read-status.ts';
 import { MAX_RECORDED } from './record.ts';
 import type { Key } from '../../../kube/cache/contract.ts';
 
@@ -144,11 +145,13 @@ export class Turns {
 }
 
 /** @param now - wall clock: a touch in the future, after the clock was set, is ignored */
-export function inLine({ metadata: { name = '', deletionTimestamp }, status = {} }: Readonly<NodeConfigRollout>, now: Millis): InLine {
-  const last = Math.max(0, ...(status.touches?.nodes ?? []).map(({ at }) => Date.parse(at)));
+export function inLine(rollout: Readonly<NodeConfigRollout>, now: Millis): InLine {
+  const { name = '', deletionTimestamp } = rollout.metadata;
+  const { touches, waitsFor } = readStatus(rollout);
+  const last = Math.max(0, ...(touches?.nodes ?? []).map(({ at }) => Date.parse(at)));
   return {
     key: name,
     servedAt: last > now + SKEW_MS ? 0 : last,
-    waits: status.waitsFor === CLUSTER_WAIT && deletionTimestamp === undefined,
+    waits: waitsFor === CLUSTER_WAIT && deletionTimestamp === undefined,
   };
 }

@@ -6,6 +6,7 @@ import { KnownTouches } from '../touches.ts';
 import { recordOf } from '../drain/record.ts';
 import { nodeOf } from '../maintenance.ts';
 import { isChanging, isDown, type RolloutNode, viewOf } from '../node.ts';
+import { readStatus } from '../read-status.ts';
 import { maxUnavailableOf } from '../rules.ts';
 import type { Count, NodeConfigRollout } from '../types.ts';
 import { type ClusterFacts, type ClusterTouch, inLine, Turns } from './budget.ts';
@@ -103,8 +104,9 @@ export class Cluster {
     };
   }
 
-  #failedIn({ status = {} }: Readonly<NodeConfigRollout>): string[] {
-    const names = status.stopped === undefined ? (status.failures ?? []).map(({ node }) => node) : [];
+  #failedIn(rollout: Readonly<NodeConfigRollout>): string[] {
+    const { stopped, failures = [] } = readStatus(rollout);
+    const names = stopped === undefined ? failures.map(({ node }) => node) : [];
     return names.filter((node) => this.#unavailable.has(node));
   }
 

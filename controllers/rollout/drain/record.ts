@@ -1,5 +1,6 @@
 import { type Millis, rfc3339 } from '../../../base/clock.ts';
 import { isJsonObject, type JsonObject } from '../../../kube/api/json.ts';
+import { conditionOf, conditionsOf } from '../../fleet/read-fleet-node.ts';
 import type { DrainOwner, Node, PatchNode } from './contract.ts';
 import type { NodeCondition } from 'kubernetes-types/core/v1.js';
 
@@ -122,7 +123,7 @@ export function planConditions(
 ): PatchNode | undefined {
   const changes: object[] = [];
   for (const type of lifecycleConditions) {
-    const found = conditionOf(node, type);
+    const found = findCondition(node, type);
     const isOurs = found !== undefined && isWrittenBy(found, owner);
     if (wanted.includes(type) && found === undefined) changes.push(condition(type, owner, now));
     if (!wanted.includes(type) && isOurs) changes.push({ type, $patch: 'delete' });
@@ -140,7 +141,7 @@ export function planConditions(
 export function rolloutsOn(node: Readonly<Node>): DrainOwner[] {
   const found = [recordOf(node)?.owner, parseOwner(node.metadata.annotations?.[CORDONED_BY])];
   for (const type of lifecycleConditions) {
-    const [, text] = /^NodeConfigRollout ([^ ]+): /.exec(conditionOf(node, type)?.message ?? '') ?? [];
+    const [, text] = /^NodeConfigRollout ([^ ]+): /.exec(String(findCondition(node, type)?.['message'])) ?? [];
     found.push(parseOwner(text));
   }
   const byUid = new Map(found.flatMap((owner) => (owner === undefined ? [] : [[owner.uid, owner] as const])));
@@ -149,7 +150,7 @@ export function rolloutsOn(node: Readonly<Node>): DrainOwner[] {
 
 /** Whether a Node has this condition, whatever its status. @param owner - the rollout that wrote it; absent: any writer */
 export function hasCondition(node: Readonly<Node>, type: LifecycleCondition, owner?: DrainOwner): boolean {
-  const found = conditionOf(node, type);
+  const found = findCondition(node, type);
   return found !== undefined && (owner === undefined || isWrittenBy(found, owner));
 }
 
@@ -159,12 +160,10 @@ function condition(type: LifecycleCondition, owner: DrainOwner, now: Millis): No
   return { type, status: 'True', reason, message: `${prefix(owner)}${message}`, lastHeartbeatTime: at, lastTransitionTime: at };
 }
 
-function conditionOf(node: Readonly<Node>, type: LifecycleCondition): NodeCondition | undefined {
-  return node.status?.conditions?.find((one) => one.type === type);
-}
+const findCondition = (node: Readonly<Node>, type: LifecycleCondition): JsonObject | undefined => conditionOf(type, conditionsOf(node));
 
-function isWrittenBy({ message }: NodeCondition, owner: DrainOwner): boolean {
-  return message?.startsWith(prefix(owner)) === true;
+function isWrittenBy({ message }: JsonObject, owner: DrainOwner): boolean {
+  return typeof message === 'string' && message.startsWith(prefix(owner));
 }
 
 function prefix(owner: DrainOwner): string {

@@ -3,6 +3,7 @@ import { test } from 'node:test';
 import { statusErrors } from '../../../../agent/status/node-config-state.ts';
 import { assignedSource, fleetState, type FleetState, type FleetNode } from '../../../../controllers/fleet/fleet-node.ts';
 import { fleetNode } from '../../../../controllers/fleet/read-fleet-node.ts';
+import { rolloutsOn } from '../../../../controllers/rollout/drain/record.ts';
 
 const source = (name: string, resourceVersion = '1') => ({ namespace: 'dkc-system', name, uid: `uid-${name}`, resourceVersion, kubeletConfigKey: 'kubelet' }); // prettier-ignore
 const [old, web] = [source('old'), source('web')];
@@ -44,4 +45,6 @@ test('a Node of any other shape is read without an error', () => {
   const status = { config: { error: 'x'.repeat(100_000) }, conditions: [null, 7, { type: 'Ready' }], nodeInfo: [] };
   const { error, ready, kubeletVersion, agent } = fleetNode({ metadata: { name: 'a', annotations: 'none' }, status } as never);
   assert.deepEqual([error?.length, ready, kubeletVersion, agent], [1_000, false, '', null]);
+  const conditions = [null, { type: 'Drained', message: 7 }, { type: 'MaintenancePlanned', message: 'NodeConfigRollout web/u: so' }];
+  assert.deepEqual(rolloutsOn({ metadata: { name: 'a' }, status: { conditions } } as never), [{ name: 'web', uid: 'u' }]);
 });

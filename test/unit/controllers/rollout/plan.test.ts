@@ -6,7 +6,12 @@ import { rfc3339 } from '../../../../base/clock.ts';
 import type { Facts } from '../../../../controllers/rollout/contract.ts';
 import { Fleet } from '../../../../controllers/rollout/fleet.ts';
 import type { RolloutNode } from '../../../../controllers/rollout/node.ts';
+import { pageRollout, standingsKey } from '../../../../controllers/page/views.ts';
+import { inLine } from '../../../../controllers/rollout/cluster/budget.ts';
+import { rolloutIndexes } from '../../../../controllers/rollout/observe.ts';
 import { type Plan, plan } from '../../../../controllers/rollout/plan.ts';
+import { readStatus } from '../../../../controllers/rollout/read-status.ts';
+import { rolloutMetrics } from '../../../../controllers/rollout/status.ts';
 import { rulesOf } from '../../../../controllers/rollout/rules.ts';
 import type { NodeConfigRollout, RolloutSpec } from '../../../../controllers/rollout/types.ts';
 import { table } from '../../../support/table.ts';
@@ -35,14 +40,16 @@ function nodeOf(text: string): RolloutNode {
 /** Of its spec and status; when the clock was set to, whether the window is closed, and a node whose drain on the way back failed. */
 type Given = Omit<RolloutSpec, 'configMap'> & { configMap?: object; status?: object; gap?: string; shut?: boolean; undrained?: string; taken?: boolean; refused?: boolean }; // prettier-ignore
 
-/** At 12:00, of a rollout from `old` to `new`; `mid` came between. */
-function planned(nodes: string, { status, configMap, gap, shut, undrained, taken = false, refused = false, ...spec }: Given): Plan {
+/** From `old` to `new`; `mid` came between. */
+function rolloutOf({ status, configMap, ...given }: Given): NodeConfigRollout {
   const general = { nodeSelector: {}, maxUnavailable: '100%', steps: [{ nodes: '100%' }], drain: 'Never' };
-  const rollout = {
-    metadata: { name: 'web', uid: 'u72' },
-    spec: { ...general, ...spec, configMap: { ...key, name: 'new', ...configMap } },
-    status: { revision: 'new', previousRevision: 'old', ...status },
-  } as unknown as NodeConfigRollout;
+  const spec = { ...general, ...given, configMap: { ...key, name: 'new', ...configMap } };
+  return { metadata: { name: 'web', uid: 'u72' }, spec, status: { revision: 'new', previousRevision: 'old', ...status } } as unknown as NodeConfigRollout; // prettier-ignore
+}
+
+/** At 12:00. */
+function planned(nodes: string, given: Given, rollout = rolloutOf(given)): Plan {
+  const { gap, shut, undrained, taken = false, refused = false } = given;
   const revisions = ['first', 'old', 'mid', 'new'].map((name, nth) => ({
     metadata: { name, namespace, annotations: { 'dkc.dev/revision': String(nth + 1), 'dkc.dev/copy-of': 'a/web:kubelet@1' } },
     data: { kubelet: '{}' },
@@ -151,9 +158,55 @@ test('a rollout without nodes in flight names those that keep it from going on',
 test('a paused rollout keeps since when it is complete, and the newest approvals', () => {
   const since = '2026-03-01T09:00:00Z';
   const conditions = ['Complete', 'Failed'].map((type) => ({ type, status: 'True', lastTransitionTime: since }));
-  const approvals = Array.from({ length: 51 }, (_, step) => ({ step, revision: 'new' }));
+  const approvals = Array.from({ length: 51 }, (_, step) => ({ step, revision: 'new', by: 'me', at: since }));
   const { status } = planned('a:new', { paused: true, status: { complete: true, conditions, approvals } });
   const said = status.conditions?.slice(1, 3).map(({ status: is, lastTransitionTime }) => `${is} ${lastTransitionTime}`);
   assert.deepEqual(said, [`True ${since}`, `False ${rfc3339(now)}`]);
   assert.deepEqual([status.approvals?.length, status.approvals?.at(-1)?.step], [50, 50]);
+});
+
+const when = '2026-03-01T11:00:00Z';
+/** A rollout with all that it may have. */
+const whole = rolloutOf({
+  ...(parse(`{
+    nodeSelector: { matchLabels: { a: b }, matchExpressions: [{ key: a, operator: In, values: [b] }] }, steps: [{ nodes: 1, hold: 1m, approve: true }],
+    maxUnavailable: 1, spreadBy: zone, failureBudget: 2, onFailure: Pause, nodeDeadline: 5m, drain: Always, drainTimeout: 5m,
+    drainPolicy: { unmanagedPods: Evict, emptyDir: Evict }, windows: [{ schedule: 0 2 * * *, duration: 1h, timeZone: UTC }],
+    gates: [{ name: g, object: { apiVersion: v1, kind: Node, name: a, condition: Ready } }], signature: { required: false },
+    skipInvalidNodes: true, paused: false, abortedRevision: mid, attempt: 1, revisionHistoryLimit: 3 }`) as Given),
+  status: parse(`{
+    observedGeneration: 1, phase: Progressing, stopped: Failures, attempt: 1, attemptAt: '${when}', complete: false, step: 1, stepSettledAt: '${when}',
+    nodes: { selected: 3, updated: 1, settled: 1, inFlight: 0, failed: 1, refused: 0 }, nextWindow: '${when}', waitsFor: Window,
+    failures: [{ node: a, error: no, at: '${when}' }], approvals: [{ step: 1, revision: new, by: me, at: '${when}' }],
+    touches: { nodes: [{ node: b, revision: new, at: '${when}' }], nodesVersion: '7', nodeConfigsVersion: '8' }, message: so,
+    conditions: [{ type: Complete, status: 'False', observedGeneration: 1, lastTransitionTime: '${when}', reason: Hold, message: so }] }`) as object,
+});
+
+/** Each part of a value: its path, and the value with something else in place of the part. */
+function* parts(of: unknown, path = ''): Generator<[path: string, part: unknown, put: (other: unknown) => unknown]> {
+  if (path !== '') yield [path, of, (other) => other];
+  if (typeof of !== 'object' || of === null) return;
+  for (const [name, member] of Object.entries(of))
+    for (const [at, part, put] of parts(member, `${path}.${name}`))
+      yield [at, part, (other) => (Array.isArray(of) ? of.with(Number(name), put(other)) : { ...of, [name]: put(other) })];
+}
+
+test('a rollout of which another writer has malformed any part is planned, counted and shown; what is no spec is a problem, and nothing is touched', () => {
+  assert.deepEqual(readStatus(whole), whole.status, 'what is not malformed is read as it is');
+  const typeOf = (value: unknown): string => (Array.isArray(value) ? 'list' : value === null ? 'null' : typeof value);
+  const metrics: (() => unknown)[] = [];
+  for (const [path, part, put] of parts({ spec: whole.spec, status: whole.status }))
+    for (const junk of [null, 'x', -7.5, true, {}, [], [null], [{}]]) {
+      const rollout: NodeConfigRollout = { ...whole, ...(put(junk) as object) };
+      const { actions, status } = planned('a:new+bad b:old c:mid+drained d+next', {}, rollout);
+      const { problems } = rulesOf(rollout);
+      const why = `${path}: ${JSON.stringify(junk)}`;
+      if (path.startsWith('.spec') && typeOf(part) !== typeOf(junk))
+        assert.deepEqual([problems.length > 0, actions, status.waitsFor], [true, [], 'Spec'], why);
+      assert.ok(Number.isFinite(inLine(rollout, now).servedAt), why);
+      pageRollout(rulesOf(rollout));
+      for (const read of [standingsKey, ...Object.values(rolloutIndexes)]) read(rollout);
+      rolloutMetrics({ series: (_, __, ___, series) => void metrics.push(series) }, () => [rollout]);
+    }
+  for (const read of metrics) assert.doesNotMatch(JSON.stringify(read()), /"value":(?!\d+[,}])|"(phase|reason)":(?!")/);
 });
