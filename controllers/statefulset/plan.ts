@@ -44,6 +44,9 @@ export function planOwnership({ pods, revisions, ...observed }: Observed): SetFa
   };
 }
 
+/** Max claims that cannot be expanded that events name; far fewer events about one set are sent. */
+const MAX_REFUSED = 500;
+
 /** What to do for one set once its ownership is settled, in this order; the status is written after it. */
 export interface Plan {
   groups: readonly (readonly Action[])[];
@@ -103,7 +106,7 @@ export function* planInTurns(facts: SetFacts): InTurns<Plan> {
     waits: work.waits,
     refused: growth.refused,
     warnings: [
-      { about: 'claims', events: growth.refused.map(refusal) },
+      { about: 'claims', events: growth.refused.slice(0, MAX_REFUSED).map(refusal) },
       { about: 'recreate', events: report?.events ?? [] },
     ],
     counts,

@@ -2,9 +2,11 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { atOnce } from '../../../../base/waiting.ts';
 import { planGrowth } from '../../../../controllers/statefulset/growth.ts';
+import { plan } from '../../../../controllers/statefulset/plan.ts';
 import { rulesOf } from '../../../../controllers/statefulset/rules.ts';
 import type { Pvc, StorageClass } from '../../../../controllers/common/types.ts';
 import { table } from '../../../support/table.ts';
+import { factsOf } from './notation.ts';
 import { claim, claimTemplate, statefulSet } from './objects.ts';
 
 const classes: Record<string, StorageClass> = {
@@ -63,6 +65,18 @@ test('a claim of the default class, where there is none', () => {
   assert.deepEqual(atOnce(planGrowth(rules, [sized('1Gi')], () => undefined)).refused, [
     { pvc: 'data-web-0', why: 'it is smaller than the 2Gi of its template, and there is no default storage class' },
   ]);
+});
+
+test('claims of a large set are put in order in small steps, and of those that cannot be expanded events name 500', () => {
+  const claims = Array.from({ length: 2_500 }, (_, at) => claim(`data-web-${2_499 - at}`));
+  const large = factsOf({ replicas: 2_500, templates: ['data'], annotations: { 'expand-claims': 'true' } });
+  const rules = rulesOf(statefulSet({ spec: { replicas: 2_500 }, claims: [claimTemplate('data', '2Gi')] }));
+  const { write } = atOnce(planGrowth(rules, claims, classOf));
+  assert.deepEqual(write.map(({ metadata }) => metadata.name), claims.map(({ metadata }) => metadata.name).toReversed()); // prettier-ignore
+  // A thousand at a time are read, then sorted, then looked at.
+  assert.equal([...planGrowth(rules, claims, classOf)].length, 9);
+  const { refused, warnings } = plan({ ...large, rules: { ...large.rules, claimTemplates: rules.claimTemplates }, allPvcs: () => claims, storageClass: () => undefined }); // prettier-ignore
+  assert.deepEqual([refused.length, warnings.map(({ events }) => events.length)], [2_500, [500, 0]]);
 });
 
 test('all claims of the places that are asked for are looked at, and what is missing is passed over', () => {
