@@ -1,5 +1,6 @@
 import { type Fleet, FLEET_VERSION, type PageNode, type PageRollout } from './contract.ts';
 import type { Clock, Millis } from '../../base/clock.ts';
+import type { InTurns } from '../../base/waiting.ts';
 import type { KubeObject } from '../../kube/api/object.ts';
 import type { ServerFacts } from '../fleet/server-facts.ts';
 import { type Caches, hasPrecedenceOver } from '../rollout/observe.ts';
@@ -72,8 +73,10 @@ export class FleetModel {
     return { version: FLEET_VERSION, time, nodes: values(this.#nodes), rollouts: values(this.#rollouts) };
   }
 
-  /** What is newer than a change. @param seq - of the last change that the client has; undefined: it has nothing @param time - RFC 3339 */
-  since(seq: number | undefined, time: string): Message {
+  /**
+   * What is newer than a change, as of the first step. @param seq - of the last change that the client has; undefined: it has nothing @param time - RFC 3339
+   */
+  since(seq: number | undefined, time: string): InTurns<Message> {
     const head = { seq: this.seq, time };
     if (seq === undefined || seq < this.#forgotten || seq > this.seq) {
       const all = <T>(of: Map<string, Entry<T>>): T[] => [...of.values()].map(({ value }) => value);
@@ -148,16 +151,47 @@ export interface Message extends Omit<Unpacked, 'nodes'> {
   nodes: readonly (readonly number[])[];
 }
 
+/** Nodes packed in one step. */
+const PACKED = 2_000;
+
 /** Packs nodes as rows of indices: many nodes share most of their strings. Pure. */
-function encode({ nodes, ...rest }: Unpacked): Message {
+function* encode({ nodes, ...rest }: Unpacked): InTurns<Message> {
   const indices = new Map<string, number>();
   const indexOf = (text: string): number => {
     let index = indices.get(text);
     if (index === undefined) indices.set(text, (index = indices.size));
     return index;
   };
-  const rows = nodes.map((node) => nodeColumns.map((column) => indexOf(node[column])));
+  const rows: number[][] = [];
+  for (const node of nodes) {
+    if (rows.length % PACKED === PACKED - 1) yield;
+    rows.push(nodeColumns.map((column) => indexOf(node[column])));
+  }
   return { version: FLEET_VERSION, ...rest, columns: nodeColumns, strings: [...indices.keys()], nodes: rows };
+}
+
+/** Characters of JSON written in one step, and the rest of the current item: some 10 ms. */
+const STEP_TEXT = 2 ** 19;
+
+/** The JSON of an object between two texts, in UTF-8: long lists take several steps. The lists and their items must not change meanwhile. */
+export function* jsonInTurns(object: object, { before = '', after = '' } = {}): InTurns<Uint8Array> {
+  const written: Uint8Array[] = [];
+  let [texts, length]: [string[], number] = [[before], 0];
+  const write = (text: string): boolean => {
+    texts.push(text);
+    length += text.length;
+    if (length < STEP_TEXT) return false;
+    written.push(Buffer.from(texts.join('')));
+    [texts, length] = [[], 0];
+    return true;
+  };
+  for (const [at, [name, member]] of Object.entries(object).entries() as Iterable<[number, [string, unknown]]>) {
+    write(`${at === 0 ? '{' : ','}${JSON.stringify(name)}:${Array.isArray(member) ? '[' : JSON.stringify(member)}`);
+    if (!Array.isArray(member)) continue;
+    for (const [nth, item] of member.entries()) if (write(`${nth === 0 ? '' : ','}${JSON.stringify(item)}`)) yield;
+    write(']');
+  }
+  return Buffer.concat([...written, Buffer.from(`${texts.join('')}}${after}`)]);
 }
 
 /** Max work of one turn of a refresh, in selectors evaluated; the cost of a rollout, and the fixed cost of a node. */
@@ -183,6 +217,8 @@ export class FleetPicture {
   readonly #pageRollout = memoize(pageRollout);
   readonly #standingsKey = memoize(standingsKey);
   #rolloutsChanged = true;
+  /** Rollouts of which all is computed that {@link #noteRollouts} compares. */
+  readonly #read = new WeakSet<Readonly<NodeConfigRollout>>();
   /** Rules of all rollouts, in order of precedence. */
   #ordered: ReadonlyMap<string, Rules> = new Map();
   /** Of the rollouts that are not being deleted. */
@@ -212,6 +248,7 @@ export class FleetPicture {
    * @returns false: there is more to do, in another turn of the event loop
    */
   refresh(): boolean {
+    if (this.#rolloutsChanged && !this.#readRollouts()) return false;
     if (this.#rolloutsChanged) this.#noteRollouts();
     let left = MAX_WORK;
     for (const name of this.#dirtyRollouts) {
@@ -235,6 +272,20 @@ export class FleetPicture {
     const [object, page] = [this.#caches.nodes.get(name), this.model.node(name)];
     if (object === undefined || page === undefined) return undefined;
     return { page, node: viewOf(object, this.#caches.nodeConfigs.get(name), this.#serves), rules: this.#ordered.get(page.rollout) };
+  }
+
+  /** @returns false: there are more rollouts to read, in other turns */
+  #readRollouts(): boolean {
+    let left = MAX_WORK;
+    for (const rollout of this.#caches.rollouts.list()) {
+      if (this.#read.has(rollout)) continue;
+      if (left <= 0) return false;
+      left -= ROLLOUT_WORK;
+      this.#read.add(rollout);
+      selectionOf(this.#rules(rollout));
+      this.#standingsKey(rollout);
+    }
+    return true;
   }
 
   /** Marks rollouts that changed as dirty, and the nodes whose holder or standing may have changed. */
@@ -275,10 +326,19 @@ export class FleetPicture {
   }
 }
 
-/** Pause between two turns of a refresh, in ms. */
+/** Pause between two turns of a refresh, or two steps of other work, in ms. */
 export const PAUSE_MS: Millis = 1;
 
 /** Completes a refresh, in several turns of the event loop so that other work is not delayed. */
 export async function upToDate(picture: Pick<FleetPicture, 'refresh'>, clock: Pick<Clock, 'sleep'>): Promise<void> {
   while (!picture.refresh()) await clock.sleep(PAUSE_MS);
+}
+
+/** The result of work whose steps are turns of the event loop. */
+export async function pausing<T>(work: InTurns<T>, clock: Pick<Clock, 'sleep'>): Promise<T> {
+  for (;;) {
+    const { done, value } = work.next();
+    if (done === true) return value;
+    await clock.sleep(PAUSE_MS);
+  }
 }

@@ -7,7 +7,7 @@ import type { Log } from '../../base/log.ts';
 import { http } from '../../kube/client/builtins.ts';
 import { listenOn, urlOf, type BindAddress } from '../../kube/serving/serve.ts';
 import type { PageMetrics, PageNodeDetail } from './contract.ts';
-import { type FleetPicture, upToDate } from './fleet-model.ts';
+import { type FleetPicture, jsonInTurns, pausing, upToDate } from './fleet-model.ts';
 import { decide, pageHeaders, type PageRoute } from './request.ts';
 import type { Client, FleetStream } from './stream.ts';
 
@@ -96,15 +96,15 @@ async function answer(
   switch (route.to) {
     case 'asset': {
       const type = types[route.name.replace(/^.*\./, '')] ?? 'text/plain';
-      return send({ type, text: assets.get(route.name) ?? '', cache: 'no-cache' });
+      return send({ type, bytes: Buffer.from(assets.get(route.name) ?? ''), cache: 'no-cache' });
     }
     case 'fleet':
       await upToDate(picture, clock);
-      return send({ type: json, text: `${JSON.stringify(picture.model.fleet(rfc3339(clock.now())))}\n` });
+      return send({ type: json, bytes: await pausing(jsonInTurns(picture.model.fleet(rfc3339(clock.now())), { after: '\n' }), clock) });
     case 'node': {
       const found = await detail(route.name);
       if (found === undefined) return plain(response, 404, 'node not found\n');
-      return send({ type: json, text: `${JSON.stringify(found)}\n` });
+      return send({ type: json, bytes: Buffer.from(`${JSON.stringify(found)}\n`) });
     }
     case 'events':
       return openStream(request, response, { stream, metrics });
@@ -146,10 +146,10 @@ function openStream(
 
 function plainClient(response: ServerResponse, open: () => void, metrics: PageMetrics): Client {
   return {
-    async send(text) {
+    async send(bytes) {
       open();
-      metrics.sent(Buffer.byteLength(text));
-      await new Promise<void>((resolve, reject) => response.write(text, (error) => (error ? reject(error) : resolve())));
+      metrics.sent(bytes.length);
+      await new Promise<void>((resolve, reject) => response.write(bytes, (error) => (error ? reject(error) : resolve())));
     },
     close: () => response.destroy(),
   };
@@ -169,9 +169,9 @@ function compressedClient(response: ServerResponse, open: () => void, metrics: P
     }
   });
   return {
-    async send(text) {
+    async send(bytes) {
       open();
-      await new Promise<void>((resolve, reject) => zip.write(text, (error) => (error ? reject(error) : resolve())));
+      await new Promise<void>((resolve, reject) => zip.write(bytes, (error) => (error ? reject(error) : resolve())));
       await new Promise<void>((resolve) => zip.flush(constants.Z_SYNC_FLUSH, resolve));
       await drained();
     },
@@ -185,7 +185,7 @@ function compressedClient(response: ServerResponse, open: () => void, metrics: P
 interface Body {
   /** Content-Type. */
   type: string;
-  text: string;
+  bytes: Uint8Array;
   /** @default no-store */
   cache?: string;
 }
@@ -193,11 +193,11 @@ interface Body {
 async function sendBody(
   request: IncomingMessage,
   response: ServerResponse,
-  { type, text, cache = 'no-store' }: Body,
+  { type, bytes: written, cache = 'no-store' }: Body,
   metrics: Pick<PageMetrics, 'sent'>,
 ): Promise<void> {
-  const isCompressed = takesGzip(request) && text.length > 1_000;
-  const bytes = isCompressed ? await compressed(text) : Buffer.from(text);
+  const isCompressed = takesGzip(request) && written.length > 1_000;
+  const bytes = isCompressed ? await compressed(written) : written;
   response.writeHead(200, {
     ...pageHeaders,
     'content-type': type,

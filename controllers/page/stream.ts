@@ -1,5 +1,6 @@
 import { rfc3339, type Clock, type Millis } from '../../base/clock.ts';
-import { type FleetModel, PAUSE_MS } from './fleet-model.ts';
+import type { InTurns } from '../../base/waiting.ts';
+import { type FleetModel, jsonInTurns, PAUSE_MS } from './fleet-model.ts';
 import type { PageMetrics } from './contract.ts';
 
 /** Max concurrent clients of the event stream. */
@@ -14,7 +15,7 @@ export const MAX_SEND_MS: Millis = 30_000;
 /** The connection to a client. */
 export interface Client {
   /** Resolves once the client has room for more. */
-  send(text: string): Promise<void>;
+  send(bytes: Uint8Array): Promise<void>;
   /** Ends the connection. Idempotent. */
   close(): void;
 }
@@ -42,11 +43,13 @@ export class FleetStream {
   readonly #clock: StreamOptions['clock'];
   readonly #metrics: StreamOptions['metrics'];
   readonly #clients = new Set<Served>();
-  /** The last texts, by the change that clients had: most clients have the same. */
-  readonly #made = new Map<number | undefined, string>();
+  /** The last events, by the change that clients had: most clients have the same. */
+  readonly #made = new Map<number | undefined, Uint8Array>();
   #madeFor = -1;
   #waits: (() => void) | undefined;
-  /** Stops the timer for the next turn of a refresh; undefined: no refresh is running. */
+  /** Refreshes the picture and sends what is new; undefined: that is done. */
+  #updating: InTurns<void> | undefined;
+  /** Stops the timer for its next step. */
   #more: (() => void) | undefined;
   #beat: (() => void) | undefined;
 
@@ -82,7 +85,9 @@ export class FleetStream {
     if (this.#clients.size === 0 || this.#waits !== undefined) return;
     this.#waits = this.#clock.after(MIN_INTERVAL_MS, () => {
       this.#waits = undefined;
-      this.#update();
+      // A change that comes during an update, perhaps after the refresh, is for the next one.
+      if (this.#updating === undefined) this.#update();
+      else this.changed();
     });
   }
 
@@ -90,37 +95,45 @@ export class FleetStream {
     for (const served of this.#clients) this.#remove(served);
   }
 
-  /** Refreshes the picture, in several turns when much has changed, and then sends the newest state. */
+  /** Begins an update, or goes on with it: one step in each turn. */
   #update(): void {
     this.#more?.();
     this.#more = undefined;
-    if (!this.#picture.refresh()) this.#more = this.#clock.after(PAUSE_MS, () => this.#update());
-    else for (const served of this.#clients) this.#sendNewest(served);
+    this.#updating ??= this.#sendNewest();
+    if (this.#updating.next().done === true) this.#updating = undefined;
+    else this.#more = this.#clock.after(PAUSE_MS, () => this.#update());
   }
 
-  #sendNewest(served: Served): void {
-    if (served.sending !== undefined || served.seq === this.#picture.model.seq) return;
-    const from = served.seq;
-    served.seq = this.#picture.model.seq;
-    this.#send(served, this.#textSince(from));
+  /** Refreshes the picture and then sends the newest state, in several steps when much has changed. A client that comes meanwhile gets it too. */
+  *#sendNewest(): InTurns<void> {
+    while (!this.#picture.refresh()) yield;
+    for (const served of this.#clients) {
+      if (served.sending !== undefined || served.seq === this.#picture.model.seq) continue;
+      const { seq, event } = yield* this.#eventSince(served.seq);
+      // The client may have left, or got a beat.
+      if (!this.#clients.has(served) || served.sending !== undefined) continue;
+      served.seq = seq;
+      this.#send(served, event);
+    }
   }
 
-  #textSince(from: number | undefined): string {
+  /** @returns what a client lacks, and the number of the last change in it */
+  *#eventSince(from: number | undefined): InTurns<{ seq: number; event: Uint8Array }> {
     const { model } = this.#picture;
     if (this.#madeFor !== model.seq) this.#made.clear();
-    this.#madeFor = model.seq;
-    let text = this.#made.get(from);
-    if (text === undefined) {
-      const message = model.since(from, rfc3339(this.#clock.now()));
-      text = `event: ${message.full ? 'picture' : 'changes'}\ndata: ${JSON.stringify(message)}\n\n`;
-      this.#made.set(from, text);
-    }
-    return text;
+    const seq = (this.#madeFor = model.seq);
+    const known = this.#made.get(from);
+    if (known !== undefined) return { seq, event: known };
+    const message = yield* model.since(from, rfc3339(this.#clock.now()));
+    const event = yield* jsonInTurns(message, { before: `event: ${message.full ? 'picture' : 'changes'}\ndata: `, after: '\n\n' });
+    // Another reader may have refreshed the model meanwhile.
+    if (this.#madeFor === message.seq) this.#made.set(from, event);
+    return { seq: message.seq, event };
   }
 
-  #send(served: Served, text: string): void {
+  #send(served: Served, event: Uint8Array): void {
     served.sending = this.#clock.after(MAX_SEND_MS, () => this.#drop(served, 'slow'));
-    served.client.send(text).then(
+    served.client.send(event).then(
       () => {
         served.sending?.();
         served.sending = undefined;
@@ -132,8 +145,8 @@ export class FleetStream {
   }
 
   #sendBeats(): void {
-    const text = `event: beat\ndata: ${JSON.stringify({ time: rfc3339(this.#clock.now()) })}\n\n`;
-    for (const served of this.#clients) if (served.sending === undefined) this.#send(served, text);
+    const event = Buffer.from(`event: beat\ndata: ${JSON.stringify({ time: rfc3339(this.#clock.now()) })}\n\n`);
+    for (const served of this.#clients) if (served.sending === undefined) this.#send(served, event);
     this.#beat = this.#clients.size === 0 ? undefined : this.#clock.after(BEAT_MS, () => this.#sendBeats());
   }
 
@@ -148,7 +161,7 @@ export class FleetStream {
     served.client.close();
     if (this.#clients.size > 0) return;
     for (const stop of [this.#waits, this.#more, this.#beat]) stop?.();
-    this.#waits = this.#more = this.#beat = undefined;
+    this.#waits = this.#more = this.#beat = this.#updating = undefined;
     this.#made.clear();
   }
 }

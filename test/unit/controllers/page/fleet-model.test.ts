@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { array, assert as check, constant, constantFrom, nat, oneof, property, record } from 'fast-check';
+import { atOnce } from '../../../../base/waiting.ts';
 import { seededRandom } from '../../../../base/random.ts';
 import type { PageNode, PageRollout } from '../../../../controllers/page/contract.ts';
-import { FleetPicture, type Message } from '../../../../controllers/page/fleet-model.ts';
+import { FleetPicture, jsonInTurns, type Message } from '../../../../controllers/page/fleet-model.ts';
 import { rulesOf } from '../../../../controllers/rollout/rules.ts';
 import type { NodeConfigRollout } from '../../../../controllers/rollout/types.ts';
 import { memoize } from '../../../../kube/cache/contract.ts';
@@ -23,21 +24,12 @@ const { Fleet } = (await import(path)) as { Fleet: new () => BrowserFleet };
 const played = (nodes: number): PlayedFleet => new PlayedFleet(nodes, { clock: new FakeClock(), random: seededRandom(3) });
 const TIME = '2026-03-01T00:00:00Z';
 
-/** As it went over the wire. */
-const sent = (message: Message): Message => JSON.parse(JSON.stringify(message)) as Message;
-
 function assertSame({ nodes, rollouts, counts }: BrowserFleet, { picture }: PlayedFleet): void {
   const { nodes: wanted, rollouts: wantedRollouts } = picture.model.fleet(TIME);
-  assert.deepEqual(
-    Object.fromEntries(nodes),
-    Object.fromEntries(wanted.map((node) => [node.name, { ...node, troubled: nodes.get(node.name)?.troubled }])),
-  );
+  assert.deepEqual(Object.fromEntries(nodes), Object.fromEntries(wanted.map((node) => [node.name, { ...node, troubled: nodes.get(node.name)?.troubled }]))); // prettier-ignore
   const there = (holds: (node: PageNode) => boolean): number => wanted.filter(holds).length;
   assert.deepEqual([counts.state['pending'] ?? 0, counts.unready], [there(({ state }) => state === 'pending'), there(({ ready }) => ready === 'False')]); // prettier-ignore
-  assert.equal(
-    counts.troubled,
-    there(({ state, standing }) => state === 'refused' || state === 'condemned' || standing === 'failed'),
-  );
+  assert.equal(counts.troubled, there(({ state, standing }) => state === 'refused' || state === 'condemned' || standing === 'failed')); // prettier-ignore
   assert.deepEqual(Object.fromEntries(rollouts), Object.fromEntries(wantedRollouts.map((one) => [one.name, one])));
 }
 
@@ -57,7 +49,7 @@ test('after any changes, sent one by one or many at once, a browser has what a f
       let seq: number | undefined;
       const send = (): void => {
         fleet.picture.refresh();
-        const message = sent(fleet.picture.model.since(seq, TIME));
+        const message = JSON.parse(String(atOnce(jsonInTurns(atOnce(fleet.picture.model.since(seq, TIME)))))) as Message;
         seq = message.seq;
         browser.apply(message);
       };
@@ -82,21 +74,14 @@ test('the picture has no credentials of gates, and the states of nodes and rollo
   const fleet = played(60);
   for (let at = 0; at < 6; at++) fleet.advance(8, at === 4 ? 1 : 0);
   fleet.picture.refresh();
-  const text = JSON.stringify([
-    fleet.picture.model.fleet(TIME),
-    fleet.picture.model.since(undefined, TIME),
-    await fleet.detail('node-0001'),
-  ]);
+  const text = JSON.stringify([fleet.picture.model.fleet(TIME), atOnce(fleet.picture.model.since(undefined, TIME)), await fleet.detail('node-0001')]); // prettier-ignore
   assert.doesNotMatch(text, /secret|prometheus\.example/);
   const { nodes, rollouts } = fleet.picture.model.fleet(TIME);
   const states = new Set(nodes.map(({ state, standing }) => `${state}/${standing}`));
   for (const one of ['trusted/settled', 'trusted/waiting', 'refused/failed'])
     assert.ok(states.has(one), `${one} of ${[...states].join(' ')}`);
   const web = rollouts.find(({ name }) => name === 'web');
-  assert.deepEqual(
-    [web?.phase, web?.stopped, web?.gates, web?.steps[1]?.target],
-    ['Failed', 'Failures', [{ name: 'no-alerts', kind: 'prometheus' }], 6],
-  );
+  assert.deepEqual([web?.phase, web?.stopped, web?.gates, web?.steps[1]?.target], ['Failed', 'Failures', [{ name: 'no-alerts', kind: 'prometheus' }], 6]); // prettier-ignore
   assert.ok(web?.timeline.some(({ kind, text }) => kind === 'failure' && / failed: failed to validate/.test(text)));
   assert.equal(await fleet.detail('nobody'), undefined);
 });
@@ -111,12 +96,10 @@ test('a rollout that goes on has its own nodes looked at again, one that selects
   }));
   const read: string[] = [];
   const get = (name: string) => (read.push(name), nodes.get(name));
-  const caches = {
-    rollouts: { list: () => rollouts },
-    nodes: { list: () => [...nodes.values()], get },
-    nodeConfigs: { get: () => undefined },
-  };
-  const picture = new FleetPicture({ caches: caches as never, serves: {} as never, rules: memoize(rulesOf) });
+  const caches = { rollouts: { list: () => rollouts }, nodes: { list: () => [...nodes.values()], get }, nodeConfigs: { get: () => undefined } }; // prettier-ignore
+  let parsed = 0;
+  const rules = memoize((one: NodeConfigRollout) => (parsed++, rulesOf(one)));
+  const picture = new FleetPicture({ caches: caches as never, serves: {} as never, rules });
   const readAfter = (change: Partial<NodeConfigRollout>): string => {
     rollouts[0] = { ...(rollouts[0] as NodeConfigRollout), ...change };
     picture.rolloutChanged();
@@ -141,11 +124,21 @@ test('a rollout that goes on has its own nodes looked at again, one that selects
   for (let n = 0; n < 2_000; n++) rollouts.unshift({ ...only, metadata: { name: `0-${n}`, uid: `0-${n}` }, spec: { ...only?.spec, nodeSelector: { matchLabels: { pool: `${n}` } } } }); // prettier-ignore
   for (let n = 5; n < 100; n++) nodes.set(`n-${n}`, { kind: 'Node', metadata: { name: `n-${n}`, labels: { pool: 'a' } } });
   picture.rolloutChanged();
-  const reads: number[] = [];
-  for (let isDone = false; !isDone; reads.push(read.length)) {
-    read.length = 0;
+  const [reads, parses]: [number[], number[]] = [[], []];
+  for (let isDone = false; !isDone; reads.push(read.length), parses.push(parsed)) {
+    read.length = parsed = 0;
     isDone = picture.refresh();
   }
-  assert.ok(reads.length > 10 && Math.max(...reads) < 30, String(reads));
+  assert.ok(reads.length > 10 && Math.max(...reads) < 30 && Math.max(...parses) === 250, `${String(reads)}; ${String(parses)}`);
   assert.deepEqual([picture.model.fleet('').rollouts.length, picture.model.node('n-99')?.rollout], [2_002, 'a']);
+});
+
+test('a large picture is packed and written in several steps, to the same text', () => {
+  const { picture } = played(4_500);
+  while (!picture.refresh());
+  const steps = [...picture.model.since(undefined, TIME)].length;
+  const fleet = picture.model.fleet(TIME);
+  const text = JSON.stringify(fleet);
+  assert.deepEqual([steps, [...jsonInTurns(fleet)].length], [2, Math.floor(text.length / 2 ** 19)]);
+  assert.ok(String(atOnce(jsonInTurns(fleet))) === text);
 });

@@ -13,9 +13,9 @@ class TestClient implements Client {
   waiting: (() => void) | undefined;
   slow = false;
 
-  async send(text: string): Promise<void> {
+  async send(bytes: Uint8Array): Promise<void> {
     assert.equal(this.waiting, undefined, 'one event is under way at most');
-    const [, event = '', data = ''] = /^event: (\w+)\ndata: (.*)\n\n$/.exec(text) ?? [];
+    const [, event = '', data = ''] = /^event: (\w+)\ndata: (.*)\n\n$/.exec(Buffer.from(bytes).toString()) ?? [];
     const { seq = -1, nodes = [] } = JSON.parse(data) as { seq?: number; nodes?: unknown[] };
     this.events.push({ event, seq, nodes: nodes.length });
     if (this.slow) await new Promise<void>((resolve) => (this.waiting = resolve));
@@ -72,6 +72,26 @@ test('a picture that is made in several turns is sent once it is whole', async (
   stream.changed();
   await clock.advance(MIN_INTERVAL_MS);
   assert.equal(turns, 1);
+  stream.close();
+  assert.equal(clock.sleepers, 0);
+});
+
+test('a picture that takes several steps reaches clients that come meanwhile, and a change meanwhile follows it', async () => {
+  const { clock, fleet } = world();
+  const { model } = fleet.picture;
+  function* since(...of: Parameters<typeof model.since>): ReturnType<typeof model.since> {
+    for (let step = 0; step < 3; step++) yield;
+    return yield* model.since(...of);
+  }
+  const picture = { model: { since, get seq() { return model.seq; } }, refresh: () => fleet.picture.refresh() }; // prettier-ignore
+  const stream = new FleetStream({ picture, clock, metrics: noPageMetrics });
+  const clients = [new TestClient(), new TestClient()];
+  for (const client of clients) stream.add(client);
+  fleet.setReady('node-0007', false);
+  stream.changed();
+  assert.deepEqual(clients.map(({ events }) => events.length), [0, 0]); // prettier-ignore
+  await clock.advance(3 * MIN_INTERVAL_MS);
+  for (const { events } of clients) assert.deepEqual(events.map(({ event, nodes }) => `${event} ${nodes}`), ['picture 40', 'changes 1']); // prettier-ignore
   stream.close();
   assert.equal(clock.sleepers, 0);
 });
