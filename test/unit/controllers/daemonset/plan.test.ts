@@ -37,11 +37,7 @@ test('numbers alone wait for their turn, and the set is looked at then', () => {
   const held = planned({ nodes: 'a b', pods: 'a@new! b@old', status, memory: { statusHeldMs: () => 200 } });
   assert.equal(held.status, undefined);
   assert.deepEqual(wakesOf(held), ['0.2s the status was written a moment ago']);
-  assert.notEqual(
-    planned({ nodes: 'a', pods: 'a@new!', status: seen, memory: { statusHeldMs: () => 200 } }).status,
-    undefined,
-    'a generation does not wait',
-  );
+  assert.notEqual(planned({ nodes: 'a', pods: 'a@new!', status: seen, memory: { statusHeldMs: () => 200 } }).status, undefined, 'a generation does not wait'); // prettier-ignore
 });
 
 test('pods that the server changes on their way in are not made for a while', () => {
@@ -60,10 +56,7 @@ const wakes: { why: string; pods: string; surging?: boolean; backoff?: number; w
 for (const { why, pods, surging = false, backoff = 0, wakes: expected } of wakes)
   test(`time alone brings a set back for ${why}`, () => {
     const update = surging ? { maxUnavailable: 0, maxSurge: 1 } : {};
-    assert.deepEqual(
-      wakesOf(planned({ nodes: 'a', pods, minReadySeconds: 10, memory: { backoffMs: () => backoff }, ...update })),
-      expected,
-    );
+    assert.deepEqual(wakesOf(planned({ nodes: 'a', pods, minReadySeconds: 10, memory: { backoffMs: () => backoff }, ...update })), expected); // prettier-ignore
   });
 
 test('old revisions above the limit go, unless a pod is of them', () => {

@@ -82,11 +82,7 @@ test('while the last pass is not seen yet a new generation is no progress: nothi
   rollout.status = { ...rollout.status, observedGeneration: 1 };
   assert.equal(rollout.at(5, 'a b', 'a@new! b@old', { pendingMs: 100 }), 'unchanged');
   assert.equal(rollout.at(6, 'a b', 'a@new! b@old', { pendingMs: 100 }), 'unchanged');
-  assert.equal(
-    rollout.at(7, 'a b', 'a@new! b@old'),
-    'True PodsUpdating 12:00:07, False NotStalled 12:00:00',
-    'its time begins when it is looked at',
-  );
+  assert.equal(rollout.at(7, 'a b', 'a@new! b@old'), 'True PodsUpdating 12:00:07, False NotStalled 12:00:00', 'its time begins when it is looked at'); // prettier-ignore
 });
 
 /** What a row says, with the deadline. */

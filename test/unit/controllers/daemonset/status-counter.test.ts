@@ -135,14 +135,7 @@ class World {
 
   #count() {
     const rules = rulesOf(this.set, 'scheduler');
-    const cluster = {
-      nodes: this.nodes.list(),
-      pods: this.pods.list(),
-      revisions: histories[this.#hash] ?? [],
-      now: this.now,
-      pendingMs: 0,
-      memory: noMemory,
-    };
+    const cluster = { nodes: this.nodes.list(), pods: this.pods.list(), revisions: histories[this.#hash] ?? [], now: this.now, pendingMs: 0, memory: noMemory }; // prettier-ignore
     const { facts } = recount(rules, cluster);
     const counted = this.counter.count(rules, facts.history.hash, decision(rules), this.now, facts.adoption.pods.adopt);
     return { facts, counted };
@@ -208,10 +201,7 @@ test('a set with many rules is counted on fewer nodes at once', () => {
   const counter = new StatusCounter({ nodes, pods: { indexed: () => [] } });
   const expressions = Array.from({ length: 480 }, (_, n) => ({ key: `key-${n}`, operator: 'Exists' }));
   const terms = { nodeSelectorTerms: [{ matchExpressions: expressions }] };
-  const rules = rulesOf(
-    daemonSet({ spec: { affinity: { nodeAffinity: { requiredDuringSchedulingIgnoredDuringExecution: terms } } } }),
-    'scheduler',
-  );
+  const rules = rulesOf(daemonSet({ spec: { affinity: { nodeAffinity: { requiredDuringSchedulingIgnoredDuringExecution: terms } } } }), 'scheduler'); // prettier-ignore
   const decided: number[] = [];
   for (let counted; counted === undefined;) {
     decided.push(0);

@@ -50,11 +50,7 @@ test('a pod from before there were revisions is up to date by the count of templ
   assert.equal(actionsOf(planned({ nodes: 'a', pods: [counted], annotations })), '');
   assert.equal(actionsOf(planned({ nodes: 'a', pods: [counted] })), 'delete a- (update)');
   for (const other of ['8', 'seven', ''])
-    assert.equal(
-      actionsOf(planned({ nodes: 'a', pods: [counted], annotations: { 'deprecated.daemonset.template.generation': other } })),
-      'delete a- (update)',
-      other,
-    );
+    assert.equal(actionsOf(planned({ nodes: 'a', pods: [counted], annotations: { 'deprecated.daemonset.template.generation': other } })), 'delete a- (update)', other); // prettier-ignore
 });
 
 test('a pod stays that was made when its revision had its own label or that which it was given for it', () => {

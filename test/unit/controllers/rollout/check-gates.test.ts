@@ -125,10 +125,7 @@ test('gates on a server that speaks HTTP: what cannot be asked does not hold, an
 test('a gate whose server does not answer fails after 10 s; one that is aborted by the caller throws the reason', async (t) => {
   const arrived = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
   let count = 0;
-  const host = await listen(
-    t,
-    createServer(() => arrived[count++]?.resolve()),
-  );
+  const host = await listen(t, createServer(() => arrived[count++]?.resolve())); // prettier-ignore
   const url = `http://${host}`;
   const gates: Gate[] = [{ name: 'slow', prometheus: { url, query: 'up' } }];
   const clock = new FakeClock();
@@ -216,10 +213,7 @@ test('a bearer token and a password come from their files, also after a rotation
   await Promise.all([writeFile(token, 's3cret\n'), writeFile(password, 's3cret')]);
   const withToken = httpGetter([{ url, bearerTokenFile: token }]);
 
-  assert.equal(
-    await asked(url, []),
-    'the server answered 401: it requires credentials; name a file that has them in --rollout-prometheus-config',
-  );
+  assert.equal(await asked(url, []), 'the server answered 401: it requires credentials; name a file that has them in --rollout-prometheus-config'); // prettier-ignore
   assert.equal(await asked(url, withToken), 'no series');
   assert.equal(await asked(url, [{ url, basicAuth: { username: 'dkc', passwordFile: password } }]), 'no series');
   assert.equal(await asked(url, [{ url, basicAuth: { username: 'eve', passwordFile: password } }]), `the server answered 401 to user eve with the password in ${password}; correct it`); // prettier-ignore

@@ -201,11 +201,7 @@ test('rollouts of two pools share the budget of the cluster and take turns; a po
   await world.setReady('other', false);
   await patchNode(world, 'web-0', { spec: { unschedulable: true } });
   for (const pool of ['web', 'db']) {
-    const held = await world.until(
-      pool,
-      'it waits',
-      ({ status }) => status?.waitsFor === 'ClusterMaxUnavailable' && status.nodes?.inFlight === 0,
-    );
+    const held = await world.until(pool, 'it waits', ({ status }) => status?.waitsFor === 'ClusterMaxUnavailable' && status.nodes?.inFlight === 0); // prettier-ignore
     assert.match(held.status?.message ?? '', /the whole cluster has as many unavailable nodes as --rollout-max-unavailable allows \(2\)$/);
     assert.ok((await world.events(pool)).some((event) => event.startsWith('ClusterMaxUnavailable: the whole cluster has')));
   }

@@ -14,13 +14,7 @@ test('more nodes that cannot be drained than the status names stop the rollout, 
   // These fail on their own account, and their nodes tell of it.
   for (const name of ['node-0', 'node-1']) world.agents.behave(name, 'rejects');
   for (let at = 2; at < MAX_FAILURES + 4; at++) await world.addPod(`bare-${at}`, `node-${at}`, { isBare: true });
-  await world.roll('web', {
-    steps: [{ nodes: '100%' }],
-    maxUnavailable: '100%',
-    failureBudget: MAX_FAILURES + 6,
-    drain: 'Always',
-    onFailure: 'Pause',
-  });
+  await world.roll('web', { steps: [{ nodes: '100%' }], maxUnavailable: '100%', failureBudget: MAX_FAILURES + 6, drain: 'Always', onFailure: 'Pause' }); // prettier-ignore
   const { status } = await world.until('web', 'it stops', (now) => now.status?.stopped === 'Failures', 600_000);
   assert.equal(status?.failures?.length, MAX_FAILURES);
   assert.ok(status.failures.every(({ node, error }) => !['node-0', 'node-1'].includes(node) && error.startsWith('drain: Blocked')));

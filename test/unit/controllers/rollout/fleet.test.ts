@@ -13,10 +13,7 @@ import type { KubeObject } from '../../../../kube/api/object.ts';
 const from = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'kubelet', namespace: 'dkc-system' } };
 
 function rolloutOf(name: string, matchLabels: Record<string, string>, configMap = from.metadata.name): NodeConfigRollout {
-  const spec = {
-    nodeSelector: { matchLabels },
-    configMap: { namespace: from.metadata.namespace, name: configMap, kubeletConfigKey: 'kubelet' },
-  };
+  const spec = { nodeSelector: { matchLabels }, configMap: { namespace: from.metadata.namespace, name: configMap, kubeletConfigKey: 'kubelet' } }; // prettier-ignore
   const metadata = { name, uid: `uid-${name}`, generation: 1, creationTimestamp: '2026-11-30T05:00:00Z' };
   return { apiVersion: 'dkc.dev/v1alpha1', kind: 'NodeConfigRollout', metadata, spec };
 }

@@ -67,10 +67,7 @@ test('a gate of alerts names the first alerts and counts the others', () => {
 });
 
 test('queries are asked below the path of the base, with text that ends no string', () => {
-  assert.equal(
-    queryUrl({ url: 'https://host/prometheus/', query: 'a{b="c&d"} > 1' }),
-    'https://host/prometheus/api/v1/query?query=a%7Bb%3D%22c%26d%22%7D%20%3E%201',
-  );
+  assert.equal(queryUrl({ url: 'https://host/prometheus/', query: 'a{b="c&d"} > 1' }), 'https://host/prometheus/api/v1/query?query=a%7Bb%3D%22c%26d%22%7D%20%3E%201'); // prettier-ignore
   assert.equal(alertsQuery({}), 'count by (alertname) (ALERTS{alertstate="firing"})');
   assert.equal(
     alertsQuery({ firingOnly: false, ignore: 'Watchdog|a"\\.b' }),

@@ -81,10 +81,7 @@ test('a configuration that some kubelets would reject touches no node, unless th
   await world.roll('web');
   const { status } = await world.until('web', 'preflight', (now) => now.status?.waitsFor === 'Preflight');
   assert.equal(status?.nodes?.refused, 1);
-  assert.match(
-    status?.message ?? '',
-    /1 node would reject the configuration, so no node is touched: old; kubelet v1\.34\.2: .*PLEGOnDemandRelist/,
-  );
+  assert.match(status?.message ?? '', /1 node would reject the configuration, so no node is touched: old; kubelet v1\.34\.2: .*PLEGOnDemandRelist/); // prettier-ignore
   assert.deepEqual(world.agents.assigned, []);
   await world.edit('web', { skipInvalidNodes: true });
   const skipped = await world.phase('web', 'Complete');
@@ -111,10 +108,7 @@ test('holds, approvals, pause, a second rollout on the same nodes, and an abort'
   assert.match(conflict?.message ?? '', /older rollouts \(web\) also select/);
   await world.roll('same', { nodeSelector: { matchLabels: { pool: 'web' } } });
   const none = await world.until('same', 'it has no node', ({ status }) => status?.waitsFor === 'Nodes');
-  assert.match(
-    none.status?.message ?? '',
-    /^older rollouts \(web\) also select 6 nodes, which are left to them; no other node is selected$/,
-  );
+  assert.match(none.status?.message ?? '', /^older rollouts \(web\) also select 6 nodes, which are left to them; no other node is selected$/); // prettier-ignore
   const waits = await world.until('web', 'approval', ({ status }) => status?.waitsFor === 'Approval');
   assert.equal(waits.status?.nodes?.settled, 3);
   await world.edit('web', { paused: true });
@@ -148,23 +142,13 @@ test('a field that needs it drains each node first, gives it back after, and lea
   await world.until('web', 'the trial of the third', ({ status: now }) => now?.message?.endsWith(' its trial is running') === true);
   const third = (await nodesOf(world)).find(({ metadata }) => metadata.name === 'node-2')?.status?.conditions?.map(({ type }) => type);
   assert.deepEqual(third?.toSorted(), ['Drained', 'MaintenanceInProgress', 'Ready']);
-  const { status } = await world.until(
-    'web',
-    'the new one is complete',
-    (now) => now.status?.phase === 'Complete' && now.status.nodes?.settled === 3,
-  );
+  const { status } = await world.until('web', 'the new one is complete', (now) => now.status?.phase === 'Complete' && now.status.nodes?.settled === 3); // prettier-ignore
   assert.equal(status?.nodes?.failed, 0);
   await world.clock.advance(60_000);
   assert.deepEqual(await cordonedIn(world), ['node-1']);
   for (const { metadata, status: of } of await nodesOf(world)) {
-    assert.deepEqual(
-      Object.keys(metadata.annotations ?? {}).filter((name) => name.startsWith('dkc.dev/')),
-      [],
-    );
-    assert.deepEqual(
-      of?.conditions?.map(({ type }) => type),
-      ['Ready'],
-    );
+    assert.deepEqual(Object.keys(metadata.annotations ?? {}).filter((name) => name.startsWith('dkc.dev/')), []); // prettier-ignore
+    assert.deepEqual(of?.conditions?.map(({ type }) => type), ['Ready']); // prettier-ignore
   }
   assert.deepEqual([...most.seen].toSorted(), ['node-0', 'node-2']);
   assert.equal(most.atOnce, 1);

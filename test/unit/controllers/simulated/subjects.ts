@@ -58,12 +58,7 @@ export const subjects: readonly Subject[] = [
     stories: storiesOn(statefulSetStories, () => {
       const world = simWorld(pace);
       const isMade: Theatre<StatefulSetStage>['isMade'] = (pod) => controllerOf(pod)?.kind === 'StatefulSet';
-      const invariants = new SetInvariants(
-        world.api,
-        'StatefulSet',
-        (pod) => /\d+$/.exec(pod.metadata.name ?? '')?.[0],
-        () => 1,
-      );
+      const invariants = new SetInvariants(world.api, 'StatefulSet', (pod) => /\d+$/.exec(pod.metadata.name ?? '')?.[0], () => 1); // prettier-ignore
       return { world, stage: new StatefulSetStage(world), invariants, isMade };
     }),
     alsoLate: new Set(['a set shrinks from three to one', 'an update is taken back']),

@@ -10,12 +10,7 @@ const called = (name: string, claims: string[], namespace = 'ns'): StatefulSet =
   const set = statefulSet({ claims });
   return { ...set, metadata: { ...set.metadata, name, namespace } };
 };
-const sets = [
-  called('web', ['data']),
-  called('b-web', ['a']),
-  called('web', ['a-b', 'a'], 'other'),
-  called('b-web', ['a', 'a-b'], 'other'),
-];
+const sets = [called('web', ['data']), called('b-web', ['a']), called('web', ['a-b', 'a'], 'other'), called('b-web', ['a', 'a-b'], 'other')]; // prettier-ignore
 const wakes = (change: Change<Pvc>): string[] =>
   enqueueOnPvc(change, { get: (key) => sets.find(({ metadata }) => `${metadata.namespace}/${metadata.name}` === key) }, rulesOf);
 const there = claim('data-web-0');

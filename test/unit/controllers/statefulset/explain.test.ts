@@ -28,11 +28,7 @@ for (const { situation, says, why } of cases)
 test('two billion missing pods are 500 rows and one', () => {
   const rows = explain(factsOf({ replicas: 2 ** 31 - 1, pods: '0@new' }));
   assert.equal(rows.length, 502);
-  assert.deepEqual(rows.at(-1), {
-    object: 'web',
-    reason: 'missing',
-    detail: '999499 more of 1000000, up to web-999999: they are created after lower ordinals',
-  });
+  assert.deepEqual(rows.at(-1), { object: 'web', reason: 'missing', detail: '999499 more of 1000000, up to web-999999: they are created after lower ordinals' }); // prettier-ignore
 });
 
 const details = table('situation | detail | why')(`

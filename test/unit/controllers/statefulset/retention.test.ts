@@ -87,10 +87,7 @@ test('claims of pods without a place are left alone while it is not known which 
   const holder = { podName: 'web-0', podUid: 'web-0-uid', ordinal: 0 };
   const there = claim('data-web-0', { ownerReferences: refs('pod~') });
   assert.deepEqual(planRetention(unread, { ...holder, condemned: true }, lookupOf(there)), { write: [], conflicting: [] });
-  assert.deepEqual(
-    planRetention(unread, { ...holder, condemned: false }, lookupOf(there)).write.map(({ metadata }) => metadata.ownerReferences),
-    [refs('set')],
-  );
+  assert.deepEqual(planRetention(unread, { ...holder, condemned: false }, lookupOf(there)).write.map(({ metadata }) => metadata.ownerReferences), [refs('set')]); // prettier-ignore
 });
 
 test('who owns claims is put right with an event as of an update of the pod, once; what is refused is told too', async (t) => {

@@ -39,10 +39,7 @@ test('what a set says is read', () => {
   };
   const set = statefulSet({ spec, claims: [template], annotations: { 'dkc.dev/paused': 'true' } });
   const rules = rulesOf(set);
-  assert.deepEqual(rules.selector, [
-    { key: 'app', operator: 'in', values: ['web'] },
-    { key: 'tier', operator: 'exists' },
-  ]);
+  assert.deepEqual(rules.selector, [{ key: 'app', operator: 'in', values: ['web'] }, { key: 'tier', operator: 'exists' }]); // prettier-ignore
   const { matchLabels, claimTemplates, parallel, minReadyMs, historyLimit, retention, optIns } = rules;
   assert.deepEqual([matchLabels, claimTemplates, parallel], [{ app: 'web' }, [template], true]);
   assert.deepEqual([minReadyMs, historyLimit, retention, optIns.paused], [5_000, 0, { whenDeleted: 'Delete', whenScaled: 'Delete' }, true]);
@@ -63,10 +60,7 @@ for (const { why, start, replicas, reserved, is } of ordinals)
     const { places } = rulesOf(statefulSet({ spec, annotations }));
     const all = ordinalsOf({ places });
     assert.deepEqual(all, is);
-    assert.deepEqual(
-      all.map((ordinal) => places.placeOf(ordinal)),
-      all.map((_, at) => at),
-    );
+    assert.deepEqual(all.map((ordinal) => places.placeOf(ordinal)), all.map((_, at) => at)); // prettier-ignore
     for (const other of [...Array(12).keys(), 2147483645].filter((ordinal) => !all.includes(ordinal)))
       assert.equal(places.placeOf(other), undefined, `${other}`);
   });
@@ -110,15 +104,7 @@ test('the words of retention policies are exact', () => {
   assert.deepEqual(rulesOf(statefulSet({ spec })).retention, { whenDeleted: 'Retain', whenScaled: 'Delete' });
 });
 
-const nothing: OptIns = {
-  paused: false,
-  progressDeadlineMs: undefined,
-  forcedRollback: false,
-  maxUnavailable: undefined,
-  reserved: [],
-  expandClaims: false,
-  problems: [],
-};
+const nothing: OptIns = { paused: false, progressDeadlineMs: undefined, forcedRollback: false, maxUnavailable: undefined, reserved: [], expandClaims: false, problems: [] }; // prettier-ignore
 
 /** Annotations are written without `dkc.dev/`. `problem` is how what is read wrongly begins, when anything is. */
 const cases: { why: string; annotations: Record<string, string>; is?: Partial<OptIns>; problem?: string }[] = [

@@ -36,10 +36,7 @@ test('claims are made with the owners that they should have', () => {
     for (const pods of ['', '0@new?']) {
       const [action] = planned({ ...policy, templates: ['data'], pods }).groups.flat();
       const made = action?.do === 'create' || action?.do === 'storage' ? action.pvcs : [];
-      assert.deepEqual(
-        made.map(({ metadata }) => metadata.ownerReferences?.map(({ name }) => name)),
-        [owners],
-      );
+      assert.deepEqual(made.map(({ metadata }) => metadata.ownerReferences?.map(({ name }) => name)), [owners]); // prettier-ignore
     }
 });
 

@@ -21,10 +21,7 @@ test('claims are copies of their templates, named after template and pod, and fo
     spec: { accessModes: ['ReadWriteOnce'], storageClassName: 'fast', resources: { requests: { storage: '1Gi' } } },
     status: { phase: 'Pending' },
   };
-  const set = statefulSet({
-    claims: [template],
-    spec: { selector: { matchLabels: { app: 'web' }, matchExpressions: [{ key: 'zone', operator: 'Exists' }] } },
-  });
+  const set = statefulSet({ claims: [template], spec: { selector: { matchLabels: { app: 'web' }, matchExpressions: [{ key: 'zone', operator: 'Exists' }] } } }); // prettier-ignore
   assert.deepEqual(pvcsOf(rulesOf(set), 2), [
     {
       apiVersion: 'v1',

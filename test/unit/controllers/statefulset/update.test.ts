@@ -151,9 +151,6 @@ const unreadable = rows(`
 testRows('a rollout that is stuck or held:', [...stuck, ...forced, ...paused, ...unreadable]);
 
 test('who looks reads why nothing is replaced', () => {
-  assert.equal(
-    planned({ annotations: { paused: 'true' }, pods: '0@old 1@old 2@old' }).waits?.detail,
-    'of an old revision; dkc.dev/paused stops updates',
-  );
+  assert.equal(planned({ annotations: { paused: 'true' }, pods: '0@old 1@old 2@old' }).waits?.detail, 'of an old revision; dkc.dev/paused stops updates'); // prettier-ignore
   assert.match(planned({ annotations: { paused: 'x' }, pods: '0@old 1@old 2@old' }).waits?.detail ?? '', /invalid annotation: .*paused/);
 });

@@ -25,10 +25,7 @@ test('a revision that is nested 100,000 levels deep is like no other, and is loo
   assert.equal(sameData(one, revisionData(template('a'))), false);
   const { current, old, steps } = planOf(revisions(2, () => nested(100_000)));
   assert.equal(old.length, 2);
-  assert.deepEqual(
-    steps.filter((step) => step.do === 'create').map(({ revision }) => revision.metadata.name),
-    [current.metadata.name],
-  );
+  assert.deepEqual(steps.filter((step) => step.do === 'create').map(({ revision }) => revision.metadata.name), [current.metadata.name]); // prettier-ignore
 });
 
 test('of many revisions of one content a hundred go at a time', () => {

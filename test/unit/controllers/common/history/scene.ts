@@ -47,10 +47,7 @@ export class HistoryScene {
 
   constructor(image: string, kind: SetKind = { resource: daemonSets, rules: daemonSetHistory }) {
     this.#kind = kind;
-    const template = {
-      metadata: { labels: { app: 'x' } },
-      spec: { containers: [{ name: 'c', image, terminationMessagePath: '/dev/termination-log' }] },
-    };
+    const template = { metadata: { labels: { app: 'x' } }, spec: { containers: [{ name: 'c', image, terminationMessagePath: '/dev/termination-log' }] } }; // prettier-ignore
     this.api.add({ apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'ns' } });
     this.api.add({
       apiVersion: 'apps/v1',

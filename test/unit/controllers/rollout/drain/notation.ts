@@ -55,11 +55,7 @@ function ownerRef(kind: string) {
  * `+DrainInProgress`, `+Drained:other`, `+Drained:person` (conditions), `garbage` (annotations that name no rollout).
  */
 export function node(text = ''): Node {
-  let made: Node & { status: { conditions: NodeCondition[] } } = {
-    metadata: { name: 'node-a', uid: 'u-a', resourceVersion: '7' },
-    spec: {},
-    status: { conditions: [] },
-  };
+  let made: Node & { status: { conditions: NodeCondition[] } } = { metadata: { name: 'node-a', uid: 'u-a', resourceVersion: '7' }, spec: {}, status: { conditions: [] } }; // prettier-ignore
   for (const word of text.split(' ').filter((one) => one !== '')) {
     const [act = '', by = 'web'] = word.split(':');
     const owner = by === 'web' ? web : other;
