@@ -179,9 +179,9 @@ export function runningKubelet({ current, local, kubelet, dropIns }: Pick<NodeIn
 }
 
 /** What `validate` needs about this node's kubelet. */
-export function validationInputs({ kubelet, host }: Pick<NodeInputs, 'kubelet' | 'host'>): Parameters<typeof validate>[1] {
+export function validationInputs({ kubelet }: Pick<NodeInputs, 'kubelet'>): Parameters<typeof validate>[1] {
   const { version, args, knownGates } = kubelet;
-  return { version, flags: gatesOnCommandLine(args, version), ...(knownGates ? { knownGates } : {}), ...(host ? { host } : {}) };
+  return { version, flags: gatesOnCommandLine(args, version), ...(knownGates ? { knownGates } : {}) };
 }
 
 /** Warnings for fields that `config` sets without effect, since a flag overrides them. */

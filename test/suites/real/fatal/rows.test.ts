@@ -32,7 +32,7 @@ async function preflightHere(stage: Stage, release: Release): Promise<{ errors: 
   const defaulted = applyDefaults(merged, kubelet.version);
   const base = applyDefaults(applyFlags(stage.config('') as never, kubelet.args, kubelet.version).merged, kubelet.version);
   const host = await readHost(realDisk, defaulted, { args: kubelet.args, running: { ports: portsOfKubelet(base, kubelet), sockets: [] } });
-  const rules = validateAll(defaulted, { ...validationInputs({ kubelet }) });
+  const rules = validateAll(defaulted, validationInputs({ kubelet }));
   const { errors, warnings } = preflightFatal(defaulted, host, kubelet);
   return { errors: [...rules, ...errors].map(place), warnings: warnings.map(place) };
 }
