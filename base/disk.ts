@@ -203,15 +203,17 @@ const tempName = (): string => `${tempPrefix}${process.pid}-${randomBytes(6).toS
 /** The disk of this machine. */
 export const realDisk: Disk = durableDisk(nodeFs, tempName);
 
-/** Longest time in which reads of {@link scanningDisk} let nothing else run, in ms: a signal or a timer waits for no more than that, and the current call. */
+/** Longest time in which reads of {@link scanningDisk} let nothing else run, in ms: a timer waits for no more than that, and the current call. */
 const SCAN_TURN_MS: Millis = 20;
 
-function inTurns(raw: RawFs): RawFs {
+function inTurns(raw: RawFs, beforeBlocking: () => void): RawFs {
   let began = monotonicMs();
   const turn = async (): Promise<void> => {
-    if (monotonicMs() - began < SCAN_TURN_MS) return;
-    await new Promise((resolve) => setImmediate(resolve));
-    began = monotonicMs();
+    if (monotonicMs() - began >= SCAN_TURN_MS) {
+      await new Promise((resolve) => setImmediate(resolve));
+      began = monotonicMs();
+    }
+    beforeBlocking();
   };
   return {
     ...raw,
@@ -223,9 +225,12 @@ function inTurns(raw: RawFs): RawFs {
 
 /**
  * The same disk for a command that reads thousands of small files and does nothing beside: the calls block the process, as waking a thread for each takes
- * ten times as long. Signals and timers get their turn.
+ * ten times as long. Timers get their turn.
+ * @param beforeBlocking - called before each call, which never returns on a disk that hangs. @default nothing
  */
-export const scanningDisk: Disk = durableDisk(inTurns(waitingFs), tempName);
+export function scanningDisk(beforeBlocking: () => void = () => undefined): Disk {
+  return durableDisk(inTurns(waitingFs, beforeBlocking), tempName);
+}
 
 /** The duration of a finished change of the disk, or the time so far of a running one. */
 export interface Synced {

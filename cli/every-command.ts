@@ -23,7 +23,7 @@ export async function runCommand(argv: readonly string[]): Promise<number> {
 
 /** The Context of a command, with real clock, disk, locks, network and terminal. They are created here and nowhere else. */
 function realContext(): Context {
-  const signal = endSignal();
+  const { signal, beforeBlocking } = endSignals();
   return {
     stdout: sink(process.stdout),
     stderr: sink(process.stderr),
@@ -31,7 +31,7 @@ function realContext(): Context {
     env: process.env,
     clock: realClock,
     disk: realDisk,
-    scanDisk: scanningDisk,
+    scanDisk: scanningDisk(beforeBlocking),
     locks: flock,
     random: realRandom,
     exec: realExec,
@@ -67,15 +67,41 @@ async function readStdin(signal: AbortSignal): Promise<Uint8Array> {
   return Buffer.concat(parts);
 }
 
+interface EndSignals {
+  signal: AbortSignal;
+  /**
+   * Call it before a system call that may block the process for good, such as a read on a disk that hangs. No handler could run then, so SIGINT and SIGTERM
+   * kill at once until the event loop runs again.
+   */
+  beforeBlocking: () => void;
+}
+
 /**
  * The first SIGINT, SIGTERM or SIGHUP aborts the command; a second SIGINT or SIGTERM kills it. A second SIGHUP is ignored: when a terminal closes,
  * the kernel and then the shell send SIGHUP, and the command still needs time to end cleanly.
  */
-function endSignal(): AbortSignal {
+function endSignals(): EndSignals {
   const control = new AbortController();
   const end = (name: NodeJS.Signals): void =>
     control.abort(name === 'SIGINT' ? new Interrupted() : new ActionError('finish', 'the command', { hint: `terminated by ${name}` }));
-  for (const name of ['SIGINT', 'SIGTERM'] as const) process.once(name, end);
+  const caught = new Set<NodeJS.Signals>(['SIGINT', 'SIGTERM']);
+  const first = (name: NodeJS.Signals): void => {
+    caught.delete(name);
+    process.off(name, first);
+    end(name);
+  };
+  const handle = (): void => caught.forEach((name) => process.on(name, first));
+  handle();
   process.on('SIGHUP', end);
-  return control.signal;
+  let isBlocking = false;
+  const beforeBlocking = (): void => {
+    if (isBlocking) return;
+    isBlocking = true;
+    for (const name of caught) process.off(name, first);
+    setImmediate(() => {
+      isBlocking = false;
+      handle();
+    });
+  };
+  return { signal: control.signal, beforeBlocking };
 }

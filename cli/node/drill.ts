@@ -42,7 +42,8 @@ export const drill: Command = {
     if (args.on('yes') && !args.on('live')) throw new UsageError('drill: --yes requires --live; see dkc drill --help');
     // Checked first: a live drill restarts the kubelet twice before it prints anything.
     if (formatOf(args) === 'name') throw new UsageError('drill: -o name: a drill has no names; use -o json');
-    const node = await nodeSide(context, args);
+    // Not the disk for scans: Ctrl-C during one of its reads kills the process, which would leave the copies of the store.
+    const node = await nodeSide({ ...context, scanDisk: context.disk }, args);
     if (!args.on('live')) return await simulate(context, args, node);
     const report = await liveDrillHere(context, args, node);
     return 'code' in report ? report : await showReport(context, args, report);

@@ -1,11 +1,14 @@
 import assert from 'node:assert/strict';
-import { spawn, spawnSync } from 'node:child_process';
+import { execFileSync, spawn, spawnSync } from 'node:child_process';
 import { EventEmitter, once } from 'node:events';
 import { mkdir, open, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import type { Readable } from 'node:stream';
 import { test } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { statusErrors } from '../../../agent/status/node-config-state.ts';
 import { completesForKubectl, nodeProblem, outliveReaders } from '../../../cli/program.ts';
+import { nodeOnDisk } from '../../support/node-on-disk.ts';
 import { tempDir } from '../../support/temp-dir.ts';
 
 /** `dkc` in a process of its own. */
@@ -15,7 +18,7 @@ function dkc(argv: readonly string[], { node = [], stdout = 'pipe' }: { node?: s
   child.stdout?.on('data', (text: Buffer) => (said.out += text.toString()));
   child.stderr?.on('data', (text: Buffer) => (said.err += text.toString()));
   child.stdin?.on('error', () => {}); // where it ends with text left over
-  const ended = once(child, 'close').then(([code]: number[]) => ({ code, stdout: said.out, stderr: said.err }));
+  const ended = once(child, 'close').then(([code, signal]) => ({ code: (code ?? signal) as unknown, stdout: said.out, stderr: said.err }));
   return { child, ended };
 }
 /** A module that is loaded before the command. */
@@ -62,6 +65,20 @@ test('SIGINT ends a wait for standard input with one line', async () => {
   await new Promise((resolve) => child.stdin?.write(padding, resolve));
   child.kill('SIGINT');
   assert.deepEqual(await ended, { code: 130, stdout: '', stderr: 'dkc: interrupted\n' });
+});
+
+test('a second SIGINT ends a command on a disk that hangs, whether a read blocks the process or not', async (t) => {
+  const { root } = await nodeOnDisk(t);
+  execFileSync('mkfifo', [join(root, 'fifo')]); // nobody writes to it
+  for (const open of ['fs.openSync', 'fs.promises.open']) {
+    const node = hooked(`import fs from 'node:fs'; import { syncBuiltinESMExports } from 'node:module'; const open = ${open};
+      ${open} = (path, ...how) => (String(path).includes('/meta/') ? (fs.writeSync(2, 'waits'), open('${root}/fifo')) : open(path, ...how)); syncBuiltinESMExports();`);
+    const { child, ended } = dkc(['status', `--agent-config=${root}/../agent.yaml`], { node });
+    assert.equal(String((await once(child.stderr as Readable, 'data'))[0]), 'waits');
+    for (let n = 0; n < 20 && child.signalCode === null; n++) await Promise.race([child.kill('SIGINT') && ended, sleep(500)]);
+    child.kill('SIGKILL'); // where the command goes on
+    assert.equal((await ended).code, 'SIGINT'); // 130 in a shell
+  }
 });
 
 test('the program that kubectl asks for completions completes, also what would run an agent', () => {
