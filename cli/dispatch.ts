@@ -1,7 +1,7 @@
 import { connectFlags, namespaceFlag } from './connect/flags.ts';
 import { checkFormat, formatFlag, formatOf, noHeadersFlag } from './output/output.ts';
 import { takesNext, withoutAttached } from './args/args.ts';
-import { parse } from './args/parse.ts';
+import { nearestBelow, parse } from './args/parse.ts';
 import { nearest } from '../base/errors.ts';
 import { exitCodeOf, failureText, Interrupted, UsageError } from './failure.ts';
 import { overview, asTyped } from './help/help.ts';
@@ -23,7 +23,7 @@ export async function dispatch(entries: readonly Entry[], argv: readonly string[
     const found = findCommand(entries, following);
     switch (found.at) {
       case 'unknown': {
-        const hint = found.suggestion === undefined ? 'see dkc help' : `did you mean dkc ${found.suggestion}?`;
+        const hint = found.suggestion === undefined ? `see ${found.help}` : `did you mean dkc ${found.suggestion}?`;
         throw new UsageError(`unknown command ${JSON.stringify(found.words)}; ${hint}`);
       }
       case 'group': {
@@ -78,7 +78,7 @@ export type Found =
   | { at: 'command'; entry: Entry; rest: readonly string[] }
   /** A prefix of commands such as `checkpoints`, or nothing at all. */
   | { at: 'group'; prefix: string; rest: readonly string[] }
-  | { at: 'unknown'; words: string; suggestion: string | undefined };
+  | { at: 'unknown'; words: string; suggestion: string | undefined; /** The command line that lists what there is. */ help: string };
 
 /** Commands whose names begin with this name: `why daemonset` is below `why`, so `daemonset` is not an argument of `why`. */
 export function commandsBelow(entries: readonly Entry[], name: string): Entry[] {
@@ -99,9 +99,17 @@ export function findCommand(entries: readonly Entry[], typed: readonly string[])
   if (first === undefined) return { at: 'group', prefix: '', rest: argv };
   const inGroup = entries.filter((entry) => entry.name.startsWith(`${first} `));
   if (inGroup.length > 0 && words.length === 1) return { at: 'group', prefix: first, rest: argv.slice(1) };
-  const asked = words.slice(0, inGroup.length > 0 ? 2 : 1).join(' ');
-  const names = (inGroup.length > 0 ? inGroup : entries).filter((entry) => entry.hidden !== true).map((entry) => entry.name);
-  return { at: 'unknown', words: asked, suggestion: nearest(asked, names) };
+  const listed = (inGroup.length > 0 ? inGroup : entries).filter((entry) => entry.hidden !== true);
+  if (inGroup.length === 0) {
+    const suggestion = nearest(first, [...new Set(listed.map(({ name }) => name.split(' ')[0] ?? ''))]);
+    return { at: 'unknown', words: first, suggestion, help: 'dkc help' };
+  }
+  return {
+    at: 'unknown',
+    words: words.slice(0, 2).join(' '),
+    suggestion: nearestBelow(first, words[1] ?? '', listed),
+    help: `dkc ${first} --help`,
+  };
 }
 
 /** Flags with one meaning in all commands: as in kubectl, they are allowed before the command. */

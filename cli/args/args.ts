@@ -146,7 +146,8 @@ export const needsValue = (name: string): string => `--${name} needs a value`;
 /** The message for an unknown flag, with a suggestion. */
 export function unknownFlag(typed: string, name: string, flags: readonly Flag[]): string {
   const listed = flags.filter((flag) => flag.hidden !== true).map((flag) => flag.name);
-  const found = nearest(name, listed);
+  // One letter is like every other.
+  const found = name.length === 1 ? undefined : nearest(name, listed);
   return `unknown flag ${typed}${found === undefined ? '' : `, did you mean --${found}?`}`;
 }
 

@@ -140,10 +140,17 @@ function optionOf({ type, alias, implied }: Flag): Options {
   return { ...named, type: 'string', requiresArg: true };
 }
 
-/** A suggestion for surplus words: the subcommand that the user probably meant. */
+/** A suggestion for surplus words: the subcommand that the user probably meant, else all of them. */
 function meantBelow({ name, below }: Named, [first = '']: readonly string[]): string {
-  const found = nearest(`${name} ${first}`, below.map((entry) => entry.name)); // prettier-ignore
-  return found === undefined ? '' : `, did you mean dkc ${found}?`;
+  if (below.length === 0) return '';
+  const found = nearestBelow(name, first, below);
+  return found === undefined ? `; commands: ${below.map((entry) => `dkc ${entry.name}`).join(', ')}` : `, did you mean dkc ${found}?`;
+}
+
+/** The command that was probably meant by NAME WORD, where NAME is right: only the word counts, as `rollout delete` is not `rollout create`. */
+export function nearestBelow(name: string, word: string, below: readonly Pick<Entry, 'name'>[]): string | undefined {
+  const found = nearest(word, below.map((entry) => entry.name.slice(name.length + 1))); // prettier-ignore
+  return found === undefined ? undefined : `${name} ${found}`;
 }
 
 /** An error of yargs, in the words of `agent run` and kubectl. */

@@ -98,7 +98,8 @@ export function overview(entries: readonly Entry[], prefix: string): string {
     prefix === ''
       ? 'dkc rolls out kubelet configuration to live nodes, and rolls back automatically when it breaks the kubelet.\n\nUsage: dkc COMMAND [flags]'
       : `Usage: dkc ${prefix} COMMAND [flags]`;
-  const last = `EXAMPLES\n  dkc help ${shown[0]?.name ?? ''}\n  dkc demo\n\nExit codes: 0 success, 1 check failed, 2 usage error, 3 operation failed.`;
+  const demo = prefix === '' ? '\n  dkc demo' : '';
+  const last = `EXAMPLES\n  dkc help ${shown[0]?.name ?? ''}${demo}\n\nExit codes: 0 success, 1 check failed, 2 usage error, 3 operation failed.`;
   return `${[title, ...sections, last].join('\n\n')}\n`;
 }
 

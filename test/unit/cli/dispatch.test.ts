@@ -34,9 +34,12 @@ async function run(argv: string, action: Command['run'] = async () => fine, over
 
 // `HELP` is where the help of the command is.
 const usage = table('argv | says | why')(`
-  thinx                     | unknown command "thinx"; see dkc help                          | an unknown command
+  nothing                   | unknown command "nothing"; see dkc help                        | an unknown command
+  thinx list                | unknown command "thinx"; did you mean dkc thing?               | an unknown command, with what was meant
+  thing dismiss             | unknown command "thing dismiss"; see dkc thing --help          | an unknown subcommand
   thing lisst               | unknown command "thing lisst"; did you mean dkc thing list?    | an unknown subcommand, with what was meant
   thing do a --colour       | thing do: unknown flag --colour; HELP                          | an unknown flag
+  thing do a -c             | thing do: unknown flag -c; HELP                                | an unknown letter
   thing do a --wird=x       | thing do: unknown flag --wird, did you mean --word?; HELP      | an unknown flag, with what was meant
   --yes thing               | flags go after the command: dkc COMMAND --yes; see dkc help    | a flag before the command
   thing do                  | thing do: FIRST is missing; HELP                               | a missing positional
@@ -76,9 +79,11 @@ test('what many commands share is written once: -o brings its formats and --no-h
   assert.deepEqual([code, stderr], [2, says]);
   assert.equal((await runCli(['version', '-o', 'jsonpath={.version}'])).stdout, '1.2.3');
   assert.equal((await runCli(['version', '-o', 'custom-columns=V:.version', '--no-headers'])).stdout, '1.2.3\n');
+  const why = async (kind: string): Promise<string> => (await runCli(['why', kind, 'x'])).stderr;
+  assert.match(await why('daemonst'), /^dkc: why: unexpected argument "x", did you mean dkc why daemonset\?; see /);
   assert.match(
-    (await runCli(['why', 'daemonst', 'x'])).stderr,
-    /^dkc: why: unexpected argument "x", did you mean dkc why daemonset\?; see /,
+    await why('deploy'),
+    /^dkc: why: unexpected argument "x"; commands: dkc why daemonset, dkc why statefulset, dkc why pod; see /,
   );
   const broken = await runCli(['nodes', '-o', 'jsonpath={.a']);
   assert.deepEqual([broken.code, /-o jsonpath: unclosed \{/.test(broken.stderr)], [2, true], 'before the API server is asked');
