@@ -24,7 +24,14 @@ const TIMEOUT_MS: Readonly<Record<Goal, Millis>> = { trusted: 20 * MINUTE, activ
 
 const carriers = ['auto', 'node', 'nodeconfig'] as const;
 
-const dryRunFlag: Flag = { name: 'dry-run', type: 'boolean', text: 'server-side dry run: check everything, change nothing' };
+const dryRunFlag: Flag = {
+  name: 'dry-run',
+  type: 'string',
+  value: 'WHERE',
+  implied: 'server',
+  choices: ['server', 'true', 'false'],
+  text: 'server-side dry run: check everything, change nothing',
+};
 
 export const assign: Command = {
   describe: `Assigns the kubelet configuration in a ConfigMap to nodes. Each node's agent downloads it, validates it, restarts its kubelet with it and puts it on trial.
@@ -143,7 +150,7 @@ function carrierOf(args: Args): 'node' | 'nodeconfig' | undefined {
 
 /** @throws {UsageError} if combined with --wait: a dry run changes nothing, so there is nothing to wait for */
 function dryRunOf(command: string, args: Args, waits: boolean): boolean {
-  const dryRun = args.on('dry-run');
+  const dryRun = (args.text('dry-run') ?? 'false') !== 'false';
   if (dryRun && waits) throw new UsageError(`${command}: --dry-run and --wait cannot be combined; see dkc ${command} --help`);
   return dryRun;
 }

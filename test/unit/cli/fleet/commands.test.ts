@@ -140,7 +140,7 @@ test('assign --wait ends with 1 and the error when the node refuses', async () =
 test('assign takes a selector, all nodes, and names as kubectl writes them', async () => {
   await run('unassign --all');
   const assigned = async (argv: string) => (await run(`assign ${argv} ${ASSIGN} -o name`)).stdout;
-  assert.equal(await assigned('-l pool=web --dry-run'), 'node/node-a\nnode/node-b\n');
+  assert.equal(await assigned('-l pool=web --dry-run=server'), 'node/node-a\nnode/node-b\n');
   assert.equal(await sourceOf('node-a'), null, 'a dry run writes nothing');
   assert.equal(await assigned('-l pool=web'), 'node/node-a\nnode/node-b\n');
   assert.equal(await assigned('node/node-c node-a,node-b'), 'node/node-c\nnode/node-a\nnode/node-b\n');
