@@ -157,10 +157,12 @@ const width = (text: string): number =>
 
 type Element = Readonly<Record<string, unknown>>;
 
-/** `-o name`: one line per element of a list, with the name of its type: `node/NAME`, a configuration, a field, an object, a path. @throws {UsageError} */
+/** `-o name`: one line per name in a list, with its type: `node/NAME`, a configuration, a field, an object, a path. @throws {UsageError} */
 export function namesText(data: unknown): string {
   const rows = Array.isArray(data) ? (data as readonly unknown[]) : [data];
-  return rows.map((row) => `${printable(nameOf(typeof row === 'object' && row !== null ? (row as Element) : {}))}\n`).join('');
+  // Several reasons may be about one object.
+  const names = new Set(rows.map((row) => printable(nameOf(typeof row === 'object' && row !== null ? (row as Element) : {}))));
+  return [...names].map((name) => `${name}\n`).join('');
 }
 
 function nameOf(row: Element): string {

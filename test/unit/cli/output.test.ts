@@ -135,6 +135,6 @@ test('custom columns', () => {
 test('names', () => {
   assert.equal(namesText(nodes), 'node/a\nnode/b\n');
   assert.equal(namesText([{ source }, { source: null }]), 'dkc-system/web:kubelet@7\nlocal\n');
-  assert.equal(namesText([{ field: 'maxPods', from: 1, to: 2 }]), 'maxPods\n');
+  assert.equal(namesText([{ field: 'maxPods', from: 1, to: 2 }, { field: 'maxPods' }]), 'maxPods\n', 'each name once');
   assert.throws(() => namesText({ a: 1 }), UsageError);
 });
