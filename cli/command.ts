@@ -12,7 +12,19 @@ export type FlagType = 'string' | 'boolean' | 'number' | 'duration' | 'count';
 
 /** What completion offers for a value: the shell itself lists files and directories, `dkc __complete` everything else. */
 export type Completes =
-  'file' | 'dir' | 'ref' | 'node' | 'daemonset' | 'statefulset' | 'pod' | 'configmap' | 'configmap-key' | 'context' | 'field' | 'rollout';
+  | 'file'
+  | 'dir'
+  | 'ref'
+  | 'node'
+  | 'daemonset'
+  | 'statefulset'
+  | 'pod'
+  | 'configmap'
+  | 'configmap-key'
+  | 'context'
+  | 'namespace'
+  | 'field'
+  | 'rollout';
 
 export interface Flag {
   /** Kebab case, without dashes. */

@@ -118,7 +118,7 @@ complete -c dkc -f -a '(__dkc_complete)'
 
 export const completion: Command = {
   describe:
-    'Prints the script that lets a shell complete commands, flags, their values, checkpoints of this node, and names of nodes, pods and sets.',
+    'Prints the script that lets a shell complete commands, flags, their values, checkpoints of this node, and names of objects in the cluster, such as nodes, pods and rollouts.',
   examples: [
     { run: 'source <(dkc completion bash)', what: 'for this shell' },
     { run: 'dkc completion bash > /etc/bash_completion.d/dkc', what: 'for all of them' },

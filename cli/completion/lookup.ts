@@ -4,7 +4,7 @@ import { kubeconfigContexts } from '../../kube/client/access.ts';
 import { connectFlags, withClient } from '../connect/flags.ts';
 import { FsStore } from '../../agent/store/fs-store.ts';
 import { rollouts } from '../../controllers/rollout/types.ts';
-import { configMaps, daemonSets, nodes, pods, type Resource, statefulSets } from '../../kube/api/object.ts';
+import { configMaps, daemonSets, namespaces, nodes, pods, type Resource, statefulSets } from '../../kube/api/object.ts';
 import { nodeFlags } from '../agent/flags.ts';
 import { nodeOptions } from '../agent/node-options.ts';
 import { plainFlags, type Args } from '../args/args.ts';
@@ -35,6 +35,8 @@ export function lookUpCandidates(context: Context): LookUp {
           return await namesOf(context, statefulSets, given);
         case 'pod':
           return await namesOf(context, pods, given);
+        case 'namespace':
+          return await namesOf(context, namespaces, given);
         case 'rollout':
           return await namesOf(context, rollouts, given);
         case 'configmap':

@@ -39,6 +39,7 @@ export const namespaceFlag: Flag = {
   alias: 'n',
   type: 'string',
   value: 'NS',
+  completes: 'namespace',
   text: 'namespace of objects named without one',
   defaultText: "the context's, then default",
 };

@@ -6,7 +6,7 @@ import { complete, splitLine, type LookUp } from '../../../../cli/completion/can
 import { scripts, shells } from '../../../../cli/completion/command.ts';
 import { runCli } from '../../../support/cli-context.ts';
 
-const known = { ref: ['uid/1'], node: ['node-a', 'other'], daemonset: ['kube-system/proxy'], statefulset: ['shop/db'], pod: ['shop/db-0'], rollout: ['web'], configmap: ['dkc-system/web'], 'configmap-key': ['kubelet'], context: ['kind-a'], field: ['maxPods', 'podsPerCore'] } as const; // prettier-ignore
+const known = { ref: ['uid/1'], node: ['node-a', 'other'], daemonset: ['kube-system/proxy'], statefulset: ['shop/db'], pod: ['shop/db-0'], rollout: ['web'], configmap: ['dkc-system/web'], 'configmap-key': ['kubelet'], context: ['kind-a'], namespace: ['shop'], field: ['maxPods', 'podsPerCore'] } as const; // prettier-ignore
 const ask: LookUp = async (what) => known[what].map((value) => ({ value, text: '' }));
 async function offered(line: string): Promise<{ values: string[]; files?: string }> {
   const [, ...words] = splitLine(line);
@@ -25,6 +25,7 @@ const lines = [
   { line: 'dkc assign node-a --configmap ', values: ['dkc-system/web'] },
   { line: 'dkc assign node-a --configmap=dkc-system/web --key ', values: ['kubelet'] },
   { line: 'dkc --context ', values: ['kind-a'] },
+  { line: 'dkc why pod -n ', values: ['shop'] },
   { line: 'dkc --context=kind-a -o json assign nod', values: ['node-a'] },
   { line: 'dkc -n shop why sts sh', values: ['shop/db'] },
   { line: 'dkc why maxP', values: ['maxPods'] },
