@@ -27,7 +27,7 @@ export const rolloutPositional: Positional = {
 export function rolloutName(command: string, args: Args): string {
   const text = args.one('name') ?? '';
   const name = text.replace(/^(?:ncr|nodeconfigrollouts?|nodeconfigrollouts?\.dkc\.dev|rollouts?)\//, '');
-  const [problem] = dnsSubdomainProblems(name);
+  const [problem] = name.includes('/') ? ['it must be NAME or ncr/NAME'] : dnsSubdomainProblems(name);
   if (problem === undefined) return name;
   throw new UsageError(`${command}: invalid name ${JSON.stringify(text.slice(0, 80))}: ${problem}; see dkc ${command} --help`);
 }

@@ -148,6 +148,7 @@ const refused = [
   { argv: `create web ${SOURCE} --all --drain-policy=pods=Evict`, says: '--drain-policy must be unmanagedPods=WHAT' },
   { argv: `create web ${SOURCE} --all --drain-policy=emptyDir=Keep`, says: 'spec.drainPolicy.emptyDir: must be Evict or Block' },
   { argv: `create Web ${SOURCE} --all`, says: 'invalid name "Web"' },
+  { argv: 'pause deployment/web', says: 'invalid name "deployment/web": it must be NAME or ncr/NAME' },
   { argv: `create web ${SOURCE}`, says: 'no nodes are selected: give -l SELECTOR or --all' },
   { argv: `create web ${SOURCE} --all --steps=1,200%`, says: 'spec.steps[1].nodes: must be a number of nodes from 1 on, or a percentage of 1% to 100%' }, // prettier-ignore
   { argv: `create web ${SOURCE} --all --window=3h`, says: '--window must be five cron fields' },
