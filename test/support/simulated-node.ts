@@ -1,5 +1,7 @@
+import { once } from 'node:events';
 import { join } from 'node:path';
 import { CrashDisk } from './crash-disk.ts';
+import { DiskFaults } from './disk-faults.ts';
 import { FakeApi } from './fake-api.ts';
 import { atRest, FakeClock } from './fake-clock.ts';
 import { memoryLocks } from './memory-locks.ts';
@@ -77,14 +79,7 @@ export class SimulatedNode {
   #process: Process | undefined;
   #locks: Locks = memoryLocks();
   readonly #watchers = new Set<{ paths: readonly string[]; onChange: (path: string) => void }>();
-  /** The disk of /var/lib takes no writes; /run is in memory. */
-  broken: 'ENOSPC' | 'EROFS' | undefined;
-  /** A disk that loses what is written as soon as the agent has ended: checkpoints of this resourceVersion read damaged. */
-  spoils: string | undefined;
-  /** What each write to /var/lib takes. */
-  slowMs = 0;
-  /** A disk that takes writes, but gives none of the records. */
-  unread = false;
+  readonly faults = new DiskFaults();
   #boots = 1;
   #lastEnd = 0;
   #hurry = 0;
@@ -135,11 +130,8 @@ export class SimulatedNode {
 
   /** What lies there, also on a disk that fails. */
   async read(path: string): Promise<Uint8Array | undefined> {
-    const readable = this.fs.fault ? this.fs.afterKill() : this.fs;
-    return readable
-      .disk()
-      .read(path)
-      .catch(() => undefined);
+    const disk = (this.fs.fault ? this.fs.afterKill() : this.fs).disk();
+    return disk.read(path).catch(() => undefined);
   }
 
   async effective(): Promise<string> {
@@ -180,7 +172,7 @@ export class SimulatedNode {
     if (!process) return;
     this.#process = undefined;
     process.stop.abort();
-    if (this.slowMs === 0) return void (await process.ended);
+    if (this.faults.slowMs === 0) return void (await process.ended);
     // systemd waits no longer.
     await this.clock.advance(10_000);
     process.alive = false;
@@ -311,17 +303,12 @@ export class SimulatedNode {
         const state = this.kubelet.active ? 'active\n' : this.kubelet.started ? 'activating\n' : 'inactive\n';
         return { code: 0, stdout: args.includes('ActiveState') ? state : args.includes('MainPID') ? '7\n' : '', stderr: '' };
       },
-      watchFiles: (paths, onChange, signal) =>
-        new Promise((resolve) => {
-          const watcher = { paths, onChange };
-          this.#watchers.add(watcher);
-          const end = (): void => {
-            this.#watchers.delete(watcher);
-            resolve();
-          };
-          if (signal.aborted) end();
-          else signal.addEventListener('abort', end, { once: true });
-        }),
+      watchFiles: async (paths, onChange, signal) => {
+        const watcher = { paths, onChange };
+        this.#watchers.add(watcher);
+        if (!signal.aborted) await once(signal, 'abort');
+        this.#watchers.delete(watcher);
+      },
       probe: async () => ({ healthy: this.kubelet.healthy, detail: this.kubelet.healthy ? 'ok' : 'no answer' }),
       notify: {
         ready: async () => void (process.alive && (await this.#handOver())),
@@ -361,37 +348,13 @@ export class SimulatedNode {
 
   /** Tells the watchers of files, as inotify does, and the story of what is written. */
   #watched(disk: Disk, alive: () => boolean): Disk {
-    const changed = async <T>(paths: readonly string[], change: () => Promise<T>): Promise<T> => {
-      const code = paths.some((path) => path.startsWith('/var/lib/')) ? this.broken : undefined;
-      if (code !== undefined) throw Object.assign(new Error(`${code}: the disk takes no writes`), { code });
-      if (this.slowMs > 0 && paths.some((path) => path.startsWith('/var/lib/'))) await this.clock.sleep(this.slowMs);
-      const done = await change();
-      if (!alive()) return done;
-      for (const path of paths) await this.#changed(path);
-      return done;
-    };
-    let isFresh = false;
+    const changed = async (path: string): Promise<void> => (alive() ? this.#changed(path) : undefined);
+    const saved = (ref: string): void => (alive() ? this.tell(`save ${ref}`) : undefined);
     return {
-      ...disk,
-      read: async (path, most) => {
-        if (this.unread && path.startsWith(layout(ROOT).metaDir)) throw Object.assign(new Error('EIO: i/o error'), { code: 'EIO' });
-        const bytes = await disk.read(path, most);
-        const isSpoiled = this.spoils !== undefined && path.includes(`/${this.spoils}/`) && !isFresh;
-        return isSpoiled ? bytes.map(() => 0) : bytes;
-      },
+      ...this.faults.over(disk, layout(ROOT), this.clock, changed, saved),
       stat: async (path) => {
         const stat = await disk.stat(path);
         return stat && path === STARTED ? { ...stat, modifiedMs: this.kubelet.startedAt } : stat;
-      },
-      replace: (path, bytes, mode) => changed([path], () => disk.replace(path, bytes, mode)),
-      append: (path, bytes, mode) => changed([path], () => disk.append(path, bytes, mode)),
-      rename: (from, to) => changed([from, to], () => disk.rename(from, to)),
-      remove: (path) => changed(this.broken === 'ENOSPC' ? [] : [path], () => disk.remove(path)),
-      replaceDir: async (path, files, mode) => {
-        await changed([path], () => disk.replaceDir(path, files, mode));
-        isFresh ||= this.spoils !== undefined && path.endsWith(`/${this.spoils}`);
-        const { checkpoints } = layout(ROOT);
-        if (alive() && path.startsWith(checkpoints)) this.tell(`save ${path.slice(checkpoints.length + 1)}`);
       },
     };
   }
@@ -402,12 +365,16 @@ export class SimulatedNode {
     else if (path === this.#options.effectiveConfig) this.tell('effective file written');
     else if (path === '/run/dkc/kubelet.env')
       this.tell(`kubelet gets another file, ${(await this.read(path)) ? 'in memory' : 'no longer'}`);
-    for (const watcher of this.#watchers) if (watcher.paths.includes(path)) setImmediate(() => watcher.onChange(path));
+    this.#notify(path);
   }
 
   /** Written by the kubelet's drop-in, not by the agent. */
   async #outside(path: string, bytes: Uint8Array): Promise<void> {
     this.fs.plant(path, bytes);
+    this.#notify(path);
+  }
+
+  #notify(path: string): void {
     for (const watcher of this.#watchers) if (watcher.paths.includes(path)) setImmediate(() => watcher.onChange(path));
   }
 }

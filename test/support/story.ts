@@ -89,10 +89,10 @@ export class Story {
       case 'keys':
         return node.writePolicy(SshSigner.policy(...words.map(signerNamed)));
       case 'disk':
-        node.unread = first === 'unread';
-        node.slowMs = first === 'slow' ? 9_000 : 0;
-        node.spoils = first === 'spoils' ? rest[0] : undefined;
-        node.broken = first === 'full' ? 'ENOSPC' : first === 'read-only' ? 'EROFS' : undefined;
+        node.faults.unread = first === 'unread';
+        node.faults.slowMs = first === 'slow' ? 9_000 : 0;
+        node.faults.spoils = first === 'spoils' ? rest[0] : undefined;
+        node.faults.broken = first === 'full' ? 'ENOSPC' : first === 'read-only' ? 'EROFS' : undefined;
         return undefined;
       case 'node':
         if (first === 'reports') {
