@@ -67,7 +67,7 @@ export class AgentNode {
       `a kubelet that is well: ${this.stage.row.why}`,
       async () => {
         if (this.#kubelet?.sha256 !== sha256(this.#effective() ?? '') || this.#kubelet.process.end) return false;
-        const ready = await this.stage.ready();
+        const ready = await this.stage.node.ready();
         return (await this.stage.isHealthy()) && ready?.status === 'True' && ready.heartbeat >= from;
       },
       DEADLINE_MS,
@@ -83,11 +83,11 @@ export class AgentNode {
     const fields = stage.fields(stage.row.config ?? '');
     const kind = { apiVersion: 'kubelet.config.k8s.io/v1beta1', kind: 'KubeletConfiguration' };
     const at = performance.now();
-    await stage.assign(stringify({ ...kind, ...fields }));
+    await stage.node.assign(stringify({ ...kind, ...fields }));
     const end = await eventually(
       `an end of: ${stage.row.why}`,
       async (): Promise<Undone['end'] | undefined> => {
-        const { error, trusted } = await stage.assignment();
+        const { error, trusted } = await stage.node.assignment();
         if (error.startsWith('failed trial')) return 'rolled back';
         if (/^failed to (?:validate|load)/.test(error)) return 'refused';
         return trusted ? 'kept' : undefined;

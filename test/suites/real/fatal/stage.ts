@@ -1,12 +1,12 @@
-import { execFileSync } from 'node:child_process';
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer, type Server } from 'node:net';
 import { once } from 'node:events';
-import { availableParallelism, tmpdir, totalmem } from 'node:os';
+import { availableParallelism, totalmem } from 'node:os';
 import { dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { parse, stringify } from 'yaml';
-import { ApiHttp, type Loose } from '../../../support/api-http.ts';
+import { ApiHttp } from '../../../support/api-http.ts';
+import { makeAuthority } from '../../../support/certificates.ts';
 import { eventually } from '../../../support/eventually.ts';
 import { type Fate, type FatalRow, filled } from '../../../support/fatal-rows.ts';
 import type { ControlPlane } from '../../../support/real-parts/control-plane.ts';
@@ -16,6 +16,7 @@ import { baseKubeletConfig } from '../../../support/real-parts/real-kubelet.ts';
 import type { Release } from '../../../support/real-parts/release.ts';
 import { freePorts } from '../../../support/real-parts/free-ports.ts';
 import { ask, ReleaseKubelet, releaseKubeletConfig } from '../../../support/real-parts/release-kubelet.ts';
+import { ApiNode } from './api-node.ts';
 
 /** A release's kubelet, and how to speak its runtime's interface. */
 export interface Subject {
@@ -36,7 +37,6 @@ export async function subjectOf(release: Release): Promise<Subject> {
 }
 
 const PORTS = ['port', 'healthzPort', 'readOnlyPort', 'other'] as const;
-const NODE_CONFIGS = '/apis/dkc.dev/v1alpha1/nodeconfigs';
 /** How long a kubelet is watched that is expected to live, and never to be healthy, registered or Ready. */
 const PATIENCE_MS = 12_000;
 /** What dies late does so within a second or two. */
@@ -88,7 +88,7 @@ export class Stage {
     const stage = new Stage(row, name, subject, plane, await freePorts(PORTS.length));
     const { files = {}, state = {}, taken = [], runtime = {} } = row.machine ?? {};
     mkdirSync(join(stage.dir, 'root'), { recursive: true });
-    for (const [file, text] of Object.entries(files)) writeFileSync(join(stage.dir, file), pemOf(text));
+    for (const [file, text] of Object.entries(files)) writeFileSync(join(stage.dir, file), await pemOf(text));
     for (const [file, text] of Object.entries(state)) {
       mkdirSync(dirname(join(stage.dir, 'root', file)), { recursive: true });
       writeFileSync(join(stage.dir, 'root', file), text);
@@ -101,6 +101,13 @@ export class Stage {
       stage.#close.push(() => docker.close());
     }
     return stage;
+  }
+
+  /** Its Node and what is on it, at the API server. */
+  get node(): ApiNode {
+    if (!this.#plane) throw new Error('a standalone kubelet has no API server');
+    const { url, ca, adminToken } = this.#plane;
+    return new ApiNode(new ApiHttp({ url, ca, token: adminToken }), this.name);
   }
 
   get socket(): string {
@@ -156,15 +163,8 @@ export class Stage {
   /** Starts a kubelet on this whole configuration. */
   async startOn(config: string): Promise<ReleaseKubelet> {
     const { cgroups = false, sysctlsReadOnly = false } = this.row.machine ?? {};
-    const plan = {
-      program: this.#subject.kubelet,
-      dir: this.dir,
-      name: this.name,
-      config,
-      cgroups,
-      sysctlsReadOnly,
-      args: this.args,
-    };
+    const { dir, name, args } = this;
+    const plan = { program: this.#subject.kubelet, dir, name, config, cgroups, sysctlsReadOnly, args };
     const kubelet = await ReleaseKubelet.start({ ...plan, ...(this.#plane ? { kubeconfig: this.#kubeconfig() } : {}) });
     this.#kubelets.push(kubelet);
     return kubelet;
@@ -172,28 +172,6 @@ export class Stage {
 
   adminKubeconfig(): string {
     return this.#plane?.kubeconfig() ?? '';
-  }
-
-  /** Creates a ConfigMap of this text and assigns it to the Node. */
-  async assign(text: string): Promise<void> {
-    const name = `${this.name}-config`;
-    const data = { kubelet: text };
-    await this.#created('/api/v1/namespaces/default/configmaps', { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name }, data });
-    const configMap = { namespace: 'default', name, kubeletConfigKey: 'kubelet' };
-    const metadata = { name: this.name };
-    await this.#created(NODE_CONFIGS, { apiVersion: 'dkc.dev/v1alpha1', kind: 'NodeConfig', metadata, spec: { configMap } });
-  }
-
-  /** What the agent says of the assignment. */
-  async assignment(): Promise<{ error: string; trusted: boolean }> {
-    const answer = await this.api.call('GET', `${NODE_CONFIGS}/${this.name}`);
-    const status = (answer.json['status'] ?? {}) as unknown as { error?: string; lastKnownGood?: { configMap?: unknown } };
-    return { error: status.error ?? '', trusted: status.lastKnownGood?.configMap !== undefined };
-  }
-
-  async #created(path: string, body: object): Promise<void> {
-    const answer = await this.api.call('POST', path, { body });
-    if (answer.code !== 201) throw new Error(`POST ${path}: ${answer.text}`);
   }
 
   #kubeconfig(): string {
@@ -212,10 +190,10 @@ export class Stage {
     for (const file of ['cpu_manager_state', 'memory_manager_state'])
       await this.#until(`its ${file}`, kubelet, () => Promise.resolve(isFilled(join(this.dir, 'root', file))));
     if (this.#plane) {
-      await this.#until('its Node to be Ready', kubelet, async () => (await this.ready())?.status === 'True');
-      for (const [n, pod] of pods.entries()) await this.createPod(`before-${n}`, pod);
+      await this.#until('its Node to be Ready', kubelet, async () => (await this.node.ready())?.status === 'True');
+      for (const [n, pod] of pods.entries()) await this.node.createPod(`before-${n}`, pod);
       for (const n of pods.keys())
-        await this.#until('its pods to run', kubelet, async () => (await this.phase(`before-${n}`)) === 'Running');
+        await this.#until('its pods to run', kubelet, async () => (await this.node.phase(`before-${n}`)) === 'Running');
     }
     await kubelet.stop();
   }
@@ -248,12 +226,12 @@ export class Stage {
       return ended() ?? { fate: isUp ? await this.#served('lives') : 'never healthy', words: '', wasHealthy };
     }
     const isReady = await within(expected.startsWith('not ') ? PATIENCE_MS : SLOW_MS, async () => {
-      const ready = await this.ready();
+      const ready = await this.node.ready();
       return ready?.status === 'True' && ready.heartbeat >= from;
     });
     if (kubelet.end) return ended() as Seen;
     if (!isUp) return { fate: 'never healthy', words: '', wasHealthy };
-    const ready = await this.ready();
+    const ready = await this.node.ready();
     if (!ready) return { fate: 'not registered', words: '', wasHealthy };
     if (!isReady) return { fate: 'not Ready', words: ready.message, wasHealthy };
     const pods = await this.#pods(within);
@@ -263,24 +241,24 @@ export class Stage {
   /** @returns what is wrong with pods that ran before, and with a new one; '' when nothing is */
   async #pods(within: (ms: number, look: () => Promise<boolean>) => Promise<boolean>): Promise<string> {
     const { pods = [] } = this.row.machine ?? {};
-    const failed = async (name: string): Promise<boolean> => !['Running', 'Pending'].includes((await this.phase(name)) ?? '');
+    const failed = async (name: string): Promise<boolean> => !['Running', 'Pending'].includes((await this.node.phase(name)) ?? '');
     const patience = this.row.kubelet === 'pods fail' ? 1.5 * SLOW_MS : LATE_MS;
     let bad = '';
     if (pods.length > 0) {
       await within(patience, async () => {
-        for (const n of pods.keys()) if (await failed(`before-${n}`)) bad = `before-${n}: ${await this.reason(`before-${n}`)}`;
+        for (const n of pods.keys()) if (await failed(`before-${n}`)) bad = `before-${n}: ${await this.node.reason(`before-${n}`)}`;
         return bad !== '';
       });
       return bad;
     }
-    await this.createPod('new', {});
+    await this.node.createPod('new', {});
     const runs = await within(
       this.row.kubelet === 'pods fail' ? PATIENCE_MS : SLOW_MS,
-      async () => (await this.phase('new')) === 'Running',
+      async () => (await this.node.phase('new')) === 'Running',
     );
-    if (!runs) return `new: ${await this.reason('new')}`;
+    if (!runs) return `new: ${await this.node.reason('new')}`;
     // An eviction takes one look of the kubelet's manager, every 10 s.
-    if (this.row.kubelet === 'pods fail' && (await within(patience, () => failed('new')))) return `new: ${await this.reason('new')}`;
+    if (this.row.kubelet === 'pods fail' && (await within(patience, () => failed('new')))) return `new: ${await this.node.reason('new')}`;
     return '';
   }
 
@@ -292,62 +270,6 @@ export class Stage {
 
   async isHealthy(): Promise<boolean> {
     return (await ask(this.healthz))?.status === 200;
-  }
-
-  get api(): ApiHttp {
-    if (!this.#plane) throw new Error('a standalone kubelet has no API server');
-    return new ApiHttp({ url: this.#plane.url, ca: this.#plane.ca, token: this.#plane.adminToken });
-  }
-
-  async ready(): Promise<{ status: string; heartbeat: string; message: string } | undefined> {
-    const answer = await this.api.call('GET', `/api/v1/nodes/${this.name}`);
-    if (answer.code !== 200) return undefined;
-    const conditions = (answer.json['status']?.['conditions'] ?? []) as unknown as Record<string, string>[];
-    const ready = conditions.find(({ type }) => type === 'Ready');
-    return { status: ready?.['status'] ?? '', heartbeat: ready?.['lastHeartbeatTime'] ?? '', message: ready?.['message'] ?? '' };
-  }
-
-  async createPod(
-    name: string,
-    { requests, limits, sysctls }: NonNullable<NonNullable<FatalRow['machine']>['pods']>[number],
-  ): Promise<void> {
-    const resources = { ...(requests ? { requests } : {}), ...(limits ? { limits } : {}) };
-    const answer = await this.api.call('POST', '/api/v1/namespaces/default/pods', {
-      body: {
-        apiVersion: 'v1',
-        kind: 'Pod',
-        metadata: { name: `${this.name}-${name}` },
-        spec: {
-          nodeName: this.name,
-          terminationGracePeriodSeconds: 1,
-          containers: [{ name: 'c', image: 'example.com/c:1', resources }],
-          ...(sysctls ? { securityContext: { sysctls } } : {}),
-        },
-      },
-    });
-    if (answer.code !== 201) throw new Error(`pod ${name}: ${answer.text}`);
-  }
-
-  /** Creates it and waits until it runs. */
-  async podRuns(name: string, pod: Parameters<Stage['createPod']>[1]): Promise<void> {
-    await this.createPod(name, pod);
-    const runs = async (): Promise<boolean> => (await this.phase(name)) === 'Running';
-    await eventually(`the pod ${name} to run`, runs, 60_000, () => this.reason(name));
-  }
-
-  async #pod(name: string): Promise<Loose | undefined> {
-    const answer = await this.api.call('GET', `/api/v1/namespaces/default/pods/${this.name}-${name}`);
-    return answer.code === 200 ? answer.json : undefined;
-  }
-
-  /** undefined: there is no such pod. */
-  async phase(name: string): Promise<string | undefined> {
-    return (await this.#pod(name))?.['status']?.['phase'] as unknown as string | undefined;
-  }
-
-  async reason(name: string): Promise<string> {
-    const status = (await this.#pod(name))?.['status'] as unknown as { phase?: string; reason?: string; message?: string } | undefined;
-    return [status?.phase, status?.reason, status?.message].join(' ');
   }
 
   async #until(what: string, kubelet: ReleaseKubelet, look: () => Promise<boolean>): Promise<void> {
@@ -378,24 +300,18 @@ async function listenOn(port: number): Promise<() => Promise<unknown>> {
   return () => new Promise((resolve) => server.close(resolve));
 }
 
-let pems: Record<string, string> | undefined;
+let pems: Promise<Record<string, string>> | undefined;
 
-/** A certificate with its key, and the key of another one. */
-function pemOf(text: string): string {
+/** A certificate with its key, and the key of another one; other texts as they are. */
+async function pemOf(text: string): Promise<string> {
   if (!['CERT', 'KEY', 'OTHERKEY'].includes(text)) return text;
-  pems ??= makePems();
-  return pems[text] ?? '';
+  return (await (pems ??= makePems()))[text] ?? '';
 }
 
-function makePems(): Record<string, string> {
-  const dir = mkdtempSync(join(tmpdir(), 'dkc-pem-'));
-  const openssl = (...args: string[]): string => execFileSync('openssl', args, { encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] });
-  const key = (): string => openssl('genpkey', '-algorithm', 'EC', '-pkeyopt', 'ec_paramgen_curve:P-256');
-  try {
-    const [KEY, OTHERKEY] = [key(), key()];
-    writeFileSync(join(dir, 'key'), KEY);
-    return { KEY, OTHERKEY, CERT: openssl('req', '-x509', '-key', join(dir, 'key'), '-subj', '/CN=kubelet', '-days', '2') };
-  } finally {
-    rmSync(dir, { recursive: true, force: true });
-  }
+async function makePems(): Promise<Record<string, string>> {
+  const authority = await makeAuthority();
+  const KEY = readFileSync(join(authority.directory, 'ca.key'), 'utf8');
+  const made = { CERT: authority.ca, KEY, OTHERKEY: (await authority.server()).key };
+  await authority.remove();
+  return made;
 }

@@ -68,15 +68,15 @@ for (const { file, minor, release, parts } of tables) {
             const node = new AgentNode(stage);
             try {
               await node.start(limits);
-              for (const [k, pod] of (row.machine?.pods ?? [{}]).entries()) await stage.podRuns(`before-${k}`, pod);
+              for (const [k, pod] of (row.machine?.pods ?? [{}]).entries()) await stage.node.podRuns(`before-${k}`, pod);
               const { end, reason, endMs, healthyMs, starts } = await node.assign();
               counts.set(end, (counts.get(end) ?? 0) + 1);
               const wanted = row.error === undefined && row.refused !== true ? 'rolled back' : 'refused';
               const isHarmless = row.or === 'lives' && end === 'kept';
               if (end !== wanted && row.unseen !== true && !isHarmless) wrong.push(`${row.why}: it is ${end}, not ${wanted}`);
               // What the kubelet rejected has failed for good; everybody else, and whoever comes next, must run.
-              await stage.podRuns('after', {});
-              if (row.kubelet !== 'pods fail' && (await stage.phase('before-0')) !== 'Running')
+              await stage.node.podRuns('after', {});
+              if (row.kubelet !== 'pods fail' && (await stage.node.phase('before-0')) !== 'Running')
                 wrong.push(`${row.why}: the pod of before does not run`);
               t.diagnostic(
                 `${row.why}: ${end} after ${endMs} ms (${reason || 'before any restart'}), well after ${healthyMs} ms, ${starts} starts on it`,
