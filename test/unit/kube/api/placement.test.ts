@@ -1,6 +1,4 @@
 import assert from 'node:assert/strict';
-import { test } from 'node:test';
-import type { NodeSelector, NodeSelectorRequirement, NodeSelectorTerm, Taint, Toleration } from 'kubernetes-types/core/v1.js';
 import {
   firstUntolerated,
   matchesNodeAffinity,
@@ -10,7 +8,10 @@ import {
   type SelectorMismatch,
   toleratesTaint,
 } from '../../../../kube/api/placement.ts';
+import { test } from 'node:test';
+import type { NodeSelector, NodeSelectorRequirement, NodeSelectorTerm, Taint, Toleration } from 'kubernetes-types/core/v1.js';
 import { table } from '../../../support/table.ts';
+import { portsConflict } from '../../../../kube/api/pod-requests.ts';
 
 const labels = { disk: 'ssd', zone: '', cores: '16', old: '007', huge: '9223372036854775807', beyond: '9223372036854775808', 'a.b/c': 'd' };
 const node = { name: 'n1', labels };
@@ -136,3 +137,16 @@ for (const [why, own, added, merged] of merges)
     assert.deepEqual(mergeTolerations(own, added), merged);
     assert.deepEqual(own, before, 'what was given stays as it was');
   });
+
+const at = (ip: string, port = 80, protocol = 'TCP') => ({ ip, port, protocol });
+const all = at('0.0.0.0');
+const pairs = [
+  { a: all, b: at('10.0.0.1'), conflict: true },
+  { a: at('10.0.0.1'), b: all, conflict: true },
+  { a: at('10.0.0.1'), b: at('10.0.0.2'), conflict: false },
+  { a: all, b: at('0.0.0.0', 80, 'UDP'), conflict: false },
+  { a: all, b: at('0.0.0.0', 443), conflict: false },
+];
+test('host ports conflict at one address of one protocol; 0.0.0.0 is every address', () => {
+  for (const { a, b, conflict } of pairs) assert.equal(portsConflict(a, b), conflict, JSON.stringify([a, b]));
+});

@@ -5,8 +5,14 @@ import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { parse } from 'yaml';
 import { table } from '../../../support/table.ts';
-import { inClusterAccess, kubeconfigSource, loadKubeconfig } from '../../../../kube/client/access.ts';
+import { inClusterAccess, kubeconfigSource, loadKubeconfig, type ClusterAccess, kubeletAccess } from '../../../../kube/client/access.ts';
 import { accessFromKubeconfig, mergeKubeconfigs } from '../../../../kube/client/kubeconfig.ts';
+import { once } from 'node:events';
+import { createServer } from 'node:https';
+import type { AddressInfo } from 'node:net';
+import type { TLSSocket } from 'node:tls';
+import { createClient } from '../../../../kube/client/http-client.ts';
+import { makeAuthority } from '../../../support/certificates.ts';
 
 let dir = '';
 before(async () => {
@@ -174,4 +180,42 @@ test('several files are one kubeconfig, read again as they come and change; a br
   for (const path of [one, two, none]) await rm(path);
   assert.equal((await source.current()).token, 'third');
   await assert.rejects(loadKubeconfig([one, two]), /Cannot read kubeconfig .*\/one: no such file/);
+});
+
+test('a client certificate is shown to any kubelet, a token to none that the authority of the cluster did not certify as this node', async (t) => {
+  const [cluster, own] = await Promise.all([makeAuthority(), makeAuthority()]);
+  t.after(() => Promise.all([cluster.remove(), own.remove()]));
+  const [selfSigned, certified] = await Promise.all([own.server(), cluster.server('DNS:node-a')]);
+  const { cert, key } = await cluster.client('system:node:node-a', ['system:nodes']);
+  const seen: string[] = [];
+  /** A kubelet with this serving certificate; it notes the credentials of those who ask. */
+  const kubelet = async (serving: typeof selfSigned): Promise<string> => {
+    const server = createServer({ ...serving, ca: cluster.ca, requestCert: true, rejectUnauthorized: false }, (request, response) => {
+      const { subject } = (request.socket as TLSSocket).getPeerCertificate();
+      seen.push(`${request.url} ${subject?.CN} ${request.headers.authorization}`);
+      response.setHeader('content-type', 'application/json');
+      response.end('{"kubeletconfig":{}}');
+    });
+    server.listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    t.after(() => (server.closeAllConnections(), server.close()));
+    return `https://127.0.0.1:${(server.address() as AddressInfo).port}/configz`;
+  };
+  const ask = async (access: Partial<ClusterAccess>, url: string): Promise<unknown> => {
+    const base = { origin: 'test', server: 'https://api.example:6443', proxy: 'http://proxy.example:3128', ca: { data: cluster.ca }, tlsServerName: 'api' };
+    const client = createClient(kubeletAccess({ ...base, ...access }, url, 'node-a'));
+    try {
+      return await client.raw('GET', new URL(url).pathname);
+    } finally {
+      await client.close();
+    }
+  }; // prettier-ignore
+  const [signsItself, isNode] = [await kubelet(selfSigned), await kubelet(certified)];
+  const certificate = { clientCertificate: { data: cert }, clientKey: { data: key } };
+
+  assert.deepEqual(await ask(certificate, signsItself), { kubeletconfig: {} });
+  await assert.rejects(ask({ token: 'secret' }, signsItself), /certificate/);
+  await assert.rejects(ask({ ...certificate, token: 'secret' }, signsItself), /certificate/);
+  assert.deepEqual(await ask({ token: 'secret' }, isNode), { kubeletconfig: {} });
+  assert.deepEqual(seen, ['/configz system:node:node-a undefined', '/configz undefined Bearer secret']);
 });
