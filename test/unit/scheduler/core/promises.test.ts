@@ -187,18 +187,14 @@ test('the capacity of a pod of a rolling DaemonSet is reserved for its successor
 test('no more Bindings than maxInflightBinds are in flight, and the next pod follows as soon as one is bound', async (t) => {
   let [open, most] = [0, 0];
   const api = { ...defaultSchedulerConfig.api, maxInflightBinds: 2 };
-  const { world, stage, nodeOf } = await scene(t, ['a', 'b'], {
-    config: { api },
-    by: {
-      call: async ({ resource }, pass) => {
-        if (resource !== 'pods/binding') return pass();
-        most = Math.max(most, ++open);
-        await world.clock.sleep(1_000);
-        open -= 1;
-        return pass();
-      },
-    },
-  });
+  const call: Interceptor['call'] = async ({ resource }, pass) => {
+    if (resource !== 'pods/binding') return pass();
+    most = Math.max(most, ++open);
+    await world.clock.sleep(1_000);
+    open -= 1;
+    return pass();
+  };
+  const { world, stage, nodeOf } = await scene(t, ['a', 'b'], { config: { api }, by: { call } });
   const names = ['p', 'q', 'r', 's', 't'];
   stage.add(...names.map((name) => pod(name).cpu('1')));
   await stage.pass(5_000);

@@ -104,13 +104,9 @@ const cases: Case[] = [
 
 for (const { why, facts, rules, is, says } of cases)
   test(`whether a reservation is made when ${why}`, () => {
-    const { enabled, reserveOn, ownerKinds, daemonSets } = config();
-    const decision = decide(facts, { enabled, reserveOn, ownerKinds, daemonSets, isOwnScheduler, ...rules });
+    const all = { ...config(), isOwnScheduler, ...rules };
+    const decision = decide(facts, all);
     assert.equal(decision.keep ? decision.purpose : decision.because, is, decision.why);
     assert.match(decision.why, says);
-    assert.deepEqual(
-      decide(asKept(facts), { enabled, reserveOn, ownerKinds, daemonSets, isOwnScheduler, ...rules }),
-      decision,
-      'from the caches',
-    );
+    assert.deepEqual(decide(asKept(facts), all), decision, 'from the caches');
   });

@@ -124,9 +124,8 @@ test('the deleted pod is read from the API server once, shortly before its reser
     if (uid === 'unknown') throw new Error('503');
     return member(name).uid(uid).build();
   };
-  const expiry = new ReservationExpiry({ reservations: kept, now: () => now, client: { get } as unknown as Pick<Client, 'get'> }, (list) =>
-    dropped.push(...list),
-  );
+  const client = { get } as unknown as Pick<Client, 'get'>;
+  const expiry = new ReservationExpiry({ reservations: kept, now: () => now, client }, (list) => dropped.push(...list));
   const tick = async (at: number): Promise<number | undefined> => {
     now = at;
     const next = expiry.tick(new AbortController().signal);
