@@ -85,6 +85,21 @@ export function reservationHooks(options: ReservationHooksOptions): ReservationH
     const fits = (together: readonly Reservation[]): boolean => together.slice(-1).every(isHeld) || stillFit(state.cluster, together);
     dropped(reservations.recheck(node, fits));
   };
+  const podPending = (pod: PodInfo): void => {
+    if (reservations.size === 0) return;
+    const seen = reservations.podSeen(pod, (node) => capacityFacts(state.cluster, reservations, node), state.now());
+    dropped(seen.dropped);
+    if (seen.eased !== undefined) state.pending.onHoldReleased(seen.eased.before.heldPod, seen.eased.before.priority);
+  };
+  /** Successors that were queued before their reservations were restored claim them now. */
+  const claim = (restored: readonly Reservation[]): void => {
+    for (const { namespace, name } of restored) {
+      const successor = state.latest(`${namespace}/${name}`);
+      if (successor === undefined || successor.terminating) continue;
+      podPending(successor);
+      state.pending.reorder(successor.uid);
+    }
+  };
   const expiry = new ReservationExpiry({ reservations, now: state.now, client }, dropped);
 
   return {
@@ -94,12 +109,7 @@ export function reservationHooks(options: ReservationHooksOptions): ReservationH
 
     ignores: () => false,
     ignoredPodDeleted: () => false,
-    onPodPending(pod) {
-      if (reservations.size === 0) return;
-      const seen = reservations.podSeen(pod, (node) => capacityFacts(state.cluster, reservations, node), state.now());
-      dropped(seen.dropped);
-      if (seen.eased !== undefined) state.pending.onHoldReleased(seen.eased.before.heldPod, seen.eased.before.priority);
-    },
+    onPodPending: podPending,
     onPendingPodDeleted: (pod) => reservations.pendingPodDeleted(pod, state.now()),
     onPodAssigned(pod, wasAssumed) {
       dropped(reservations.podPlaced(pod));
@@ -142,9 +152,15 @@ export function reservationHooks(options: ReservationHooksOptions): ReservationH
 
     start(signal) {
       leading = signal;
-      onSets?.restore({ recheck, adopted: (reservation) => placeholders?.adopted(reservation) }, signal);
+      const restored: Reservation[] = [];
+      const adopted = (reservation: Reservation): void => {
+        placeholders?.adopted(reservation);
+        restored.push(reservation);
+      };
+      onSets?.restore({ recheck, adopted }, signal);
       // A standby does not expire reservations. The leader before it did, and knew whether a successor had been tried.
       dropped(reservations.expire(state.now()), true);
+      claim(restored);
     },
     tick: (signal) => expiry.tick(signal),
     idle: async () => onSets?.settled(),

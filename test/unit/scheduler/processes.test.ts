@@ -120,3 +120,22 @@ for (const { why, persist, rivals: priority, keeps } of cases)
     const rivals = world.pods().filter(({ metadata, spec }) => metadata.name?.startsWith('rival') && spec?.nodeName !== undefined);
     assert.deepEqual([isBack, rivals.length === 0], [keeps, keeps]);
   });
+
+test('a successor that is pending when its saved reservation is restored goes before other pods of its priority', async (t) => {
+  const config = { reservation: { ...defaultSchedulerConfig.reservation, persist: 'annotation' as const } };
+  const { world, stage, scheduler } = await scene(t, ['a'], { endMs: 4_000, config });
+  stage.addSet('web', '1', { replicas: 1 });
+  await stage.pass(5_000);
+  await stage.roll('web', { image: 'v2' });
+  await stage.pass(1_000);
+  await Promise.all([scheduler.stop(), stage.pass(10_000)]);
+  stage.add(pod('p').cpu('1'));
+  const bound: string[] = [];
+  const call: Interceptor['call'] = ({ resource, key }, pass) => {
+    if (resource === 'pods/binding') bound.push(key);
+    return pass();
+  };
+  world.start({ call });
+  await stage.pass(10_000);
+  assert.deepEqual(bound, ['default/web-0', 'default/p']);
+});
