@@ -3,8 +3,8 @@ import type { KubeObject } from '../../kube/api/object.ts';
 import { matchesLabels } from '../../kube/api/selector.ts';
 import type { Change } from '../../kube/cache/change.ts';
 import { type Key, type Lister, objectKey, memoize } from '../../kube/cache/contract.ts';
-import { type Controller, done, type EnqueueRequest, failedWith, type Outcome } from '../../kube/controller/controller.ts';
-import { ActionError } from '../../base/errors.ts';
+import { type Controller, type EnqueueRequest, failedWith, type Outcome } from '../../kube/controller/controller.ts';
+import { ActionError, asOneError, describeError } from '../../base/errors.ts';
 import { isRefused, isRejected, serverMessageOf } from '../../kube/client/errors.ts';
 import type { EventRecorder } from '../../kube/controller/event-recorder.ts';
 import { holdBack, OwnWrites } from '../../kube/controller/own-writes.ts';
@@ -145,23 +145,34 @@ async function reconcile(key: Key, by: Sync, signal: AbortSignal): Promise<Outco
   if (!informers.every(({ current }) => current)) return { requeueAfter: BEHIND_MS, why: 'a cache is not current' };
   const abandoned = await giveBackAbandoned(by, signal);
   const rollout = caches.rollouts.get(key);
-  if (rollout === undefined || rollout.metadata.deletionTimestamp !== undefined) return together(done, abandoned);
+  if (rollout === undefined || rollout.metadata.deletionTimestamp !== undefined) return outcomeOf(abandoned);
   try {
-    return together(await reconcileRollout(rollout, by, signal), abandoned);
+    return outcomeOf(await reconcileRollout(rollout, by, signal), abandoned);
   } catch (error) {
-    return failedWith(error, earliest(abandoned.wakeUps));
+    return outcomeOf({ failures: [error], wakeUps: [] }, abandoned);
   } finally {
     // A rollout that was deleted during its reconcile: what was noted after the delete event would stay forever, or count for another one of its name.
     if (caches.rollouts.get(key)?.metadata.uid !== rollout.metadata.uid) by.forget(key);
   }
 }
 
-/** The outcome of a reconcile in which nodes were given back, too: fails if either failed, and requeues at the first time. @throws the failure, if nothing requeues */
-function together(outcome: Outcome, { failures, wakeUps }: Abandoned): Outcome {
-  const failed = 'failed' in outcome ? [outcome.failed, ...failures] : failures;
-  const next = earliest('requeueAfter' in outcome ? [outcome, ...wakeUps] : wakeUps);
-  return failed.length > 0 ? failedWith(failed[0], next) : next;
+/** What one piece of work came to. */
+interface Worked {
+  /** In the order in which they happened. */
+  failures: readonly unknown[];
+  /** When to continue or retry it. */
+  wakeUps: readonly WakeUp[];
 }
+
+/** Fails with the first failure of each piece of work, if there is one, and requeues at the first time. @throws the failure, if nothing requeues */
+function outcomeOf(...work: readonly Worked[]): Outcome {
+  const failures = work.flatMap((one) => one.failures.slice(0, 1));
+  const next = earliest(work.flatMap(({ wakeUps }) => wakeUps));
+  if (failures.length === 0) return next;
+  return failedWith(asOneError(failures, () => failures.map(describeError).join('; ')), next); // prettier-ignore
+}
+
+const after = (requeueAfter: Millis, why: string): Worked => ({ failures: [], wakeUps: [{ requeueAfter, why }] });
 
 /**
  * Observe, plan (twice when gates must be checked), write the record of touches if the cluster has a budget, write the status, record events, execute.
@@ -169,40 +180,39 @@ function together(outcome: Outcome, { failures, wakeUps }: Abandoned): Outcome {
  * The status is written before the actions, which follow from it: it has the revision that is rolled out, and whether the rollout has stopped. After a crash in
  * between, the next process executes the rest.
  */
-async function reconcileRollout(rollout: Readonly<NodeConfigRollout>, by: Sync, signal: AbortSignal): Promise<Outcome> {
+async function reconcileRollout(rollout: Readonly<NodeConfigRollout>, by: Sync, signal: AbortSignal): Promise<Worked> {
   const { observer, executor, clock, events, namespace } = by;
   const { caches, cluster } = observer;
   const key = objectKey(rollout);
   const written = { ownWrites: executor.ownWrites, caches: Object.values(caches) };
   const held = holdBack(key, written) ?? holdBack(RECORD_KEY, written);
-  if (held !== undefined) return held;
+  if (held !== undefined) return { failures: [], wakeUps: [held] };
   const touches = observer.touches.rollout(key);
   const rules = observer.rules(rollout);
   const { resourceVersion } = rollout.metadata;
   if (touches.isBehind(rules.status.touches ?? {}, versionsOf(caches), resourceVersion) || cluster?.isBehind(caches) === true)
-    return { requeueAfter: BEHIND_MS, why: 'caches are behind' };
+    return after(BEHIND_MS, 'caches are behind');
   // The version that the plan is based on: the cache may change while gates are checked.
   const record = caches.configMaps.get(`${namespace}/${RECORD}`);
   const facts = observe(rules, clock.now(), observer);
-  if (facts === undefined) return { requeueAfter: 0, why: 'more of its nodes are to be read' };
+  if (facts === undefined) return after(0, 'more of its nodes are to be read');
   const first = plan({ ...facts, gates: undefined });
   const planned = first?.needsGates === true ? plan({ ...facts, gates: await by.gates.results(rules, signal) }) : first;
-  if (planned === undefined) return { requeueAfter: 0, why: 'more of its nodes are to be placed' };
+  if (planned === undefined) return after(0, 'more of its nodes are to be placed');
   cluster?.turns.reconciled(key, planned.waitsForPlace, clock.monotonic());
   // Without a budget the record is deleted, so that no process takes it for current.
   const isStale = cluster === undefined && record !== undefined;
   const writesRecord = planned.record !== undefined || isStale;
   const asPlanned = { namespace, known: record, data: planned.record };
   if (writesRecord && !(await orReport(by, rollout, `ConfigMap ${namespace}/${RECORD}`, writeRecord(executor, asPlanned, signal))))
-    return { requeueAfter: GATHER_MS, why: 'the record of touches has changed' };
+    return after(GATHER_MS, 'the record of touches has changed');
   if (planned.record !== undefined) cluster?.wrote(planned.record);
   const unwritten = by.unwritten.get(key) ?? new Unwritten();
   by.unwritten.set(key, unwritten);
   const due = unwritten.due(planned.actions, clock.monotonic());
   const always = due.length > 0;
   const writing = writeStatus(executor, rollout, planned.status, { always, signal });
-  if (!(await orReport(by, rollout, `status of NodeConfigRollout ${key}`, writing)))
-    return { requeueAfter: GATHER_MS, why: 'the rollout has changed' };
+  if (!(await orReport(by, rollout, `status of NodeConfigRollout ${key}`, writing))) return after(GATHER_MS, 'the rollout has changed');
   touches.wrote(planned.status.touches?.nodes ?? []);
   for (const { type, reason, message } of planned.events) events.event(rollout, type, reason, message, { resource: rollouts });
   const { failures: failed, wakeUps } = await execute(executor, rules, due, signal);
@@ -210,8 +220,7 @@ async function reconcileRollout(rollout: Readonly<NodeConfigRollout>, by: Sync, 
   const now = clock.monotonic();
   unwritten.tried(due, planned.actions, new Map(failed.map((failure) => [failure.object, whyFailed(failure)])), now);
   reportRefused(by, rollout, failed);
-  const next = earliest([...planned.wakeUps, ...wakeUps, ...unwritten.wakeUps(now)]);
-  return failed.length > 0 ? failedWith(failed[0]?.error, next) : next;
+  return { failures: failed.map(({ error }) => error), wakeUps: [...planned.wakeUps, ...wakeUps, ...unwritten.wakeUps(now)] };
 }
 
 /** Tells users of the rollout that what its status announces could not be written. */
@@ -241,14 +250,8 @@ async function orReport<T>(by: Sync, rollout: Readonly<NodeConfigRollout>, objec
   });
 }
 
-/** What could not be given back, and when to try again. */
-interface Abandoned {
-  failures: unknown[];
-  wakeUps: WakeUp[];
-}
-
 /** Removes from nodes what former rollouts left there. A failure on one node does not stop the others. */
-async function giveBackAbandoned({ observer, executor, clock, keptUntil }: Sync, signal: AbortSignal): Promise<Abandoned> {
+async function giveBackAbandoned({ observer, executor, clock, keptUntil }: Sync, signal: AbortSignal): Promise<Worked> {
   const alive = observer.fleets.inOrder(observer);
   const failures: unknown[] = [];
   const wakeUps: WakeUp[] = [];

@@ -175,7 +175,7 @@ export interface HoldBack {
  * @returns when to check again, even without an event; undefined to continue
  * @throws {RangeError} when a kind that was written is not among the caches: a bug of the caller
  */
-export function holdBack(key: Key, { ownWrites, caches }: HoldBack): Outcome | undefined {
+export function holdBack(key: Key, { ownWrites, caches }: HoldBack): Extract<Outcome, { requeueAfter: Millis }> | undefined {
   if (ownWrites.caughtUp(key, caches)) return undefined;
   return { requeueAfter: ownWrites.requeueAfter(key) ?? 0, why: 'own writes are not seen yet' };
 }

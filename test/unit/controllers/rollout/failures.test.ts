@@ -115,20 +115,24 @@ test('a node that nobody may write is tried once a minute, and loses what a dele
   assert.equal((await world.client.get(nodes, { name: 'node-1' })).metadata.annotations?.['dkc.dev/drained-by'], undefined);
 });
 
-test('a node that cannot be given back is logged, also where the reconcile of a rollout ends early', async () => {
-  await using world = await fleetOf(1);
-  const answer = (code: number, reason: string) =>
-    Promise.reject(new ApiError({ method: 'PATCH', path: '/', host: 'test' }, { code, reason, message: 'denied' }));
-  world.between = (call, pass) => {
-    if (call.resource === 'nodeconfigrollouts/status') return answer(409, 'Conflict');
-    return call.verb === 'patch' && call.key === 'left' ? answer(403, 'Forbidden') : pass();
-  };
-  const annotations = { 'dkc.dev/drained-by': 'gone/uid-of-gone' };
-  await world.client.create(nodes, { apiVersion: 'v1', kind: 'Node', metadata: { name: 'left', annotations } });
-  await world.roll('web');
-  await world.clock.advance(1_000);
-  assert.match(world.controller.failures().join('\n'), /reconcile failed .*"web".*denied/);
-});
+for (const { how, code, reason, logged } of [
+  { how: 'ends early', code: 409, reason: 'Conflict', logged: /reconcile failed .*"web".*denied/ },
+  { how: 'throws', code: 500, reason: 'InternalError', logged: /reconcile failed .*"web".*broken.*; .*denied/ },
+])
+  test(`a node that cannot be given back is logged, also where the reconcile of a rollout ${how}`, async () => {
+    await using world = await fleetOf(1);
+    const answer = (says: { code: number; reason: string; message: string }) =>
+      Promise.reject(new ApiError({ method: 'PATCH', path: '/', host: 'test' }, says));
+    world.between = (call, pass) => {
+      if (call.resource === 'nodeconfigrollouts/status') return answer({ code, reason, message: 'broken' });
+      return call.verb === 'patch' && call.key === 'left' ? answer({ code: 403, reason: 'Forbidden', message: 'denied' }) : pass();
+    };
+    const annotations = { 'dkc.dev/drained-by': 'gone/uid-of-gone' };
+    await world.client.create(nodes, { apiVersion: 'v1', kind: 'Node', metadata: { name: 'left', annotations } });
+    await world.roll('web');
+    await world.clock.advance(1_000);
+    assert.match(world.controller.failures().join('\n'), logged);
+  });
 
 test('each rollout has a series of its phase and reason, and one for each count of nodes', async () => {
   const { registry, meters } = allMetrics();
