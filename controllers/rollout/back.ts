@@ -3,7 +3,7 @@ import { CLUSTER_WAIT, type ClusterFacts, placesFor, placesOf, remainingRecords 
 import { deadlinesOf, failuresOf, type Groups, nodeName } from './grouping.ts';
 import { planTouch } from './maintenance.ts';
 import type { RolloutNode, RolloutState } from './node.ts';
-import { placementContext, placeBack, type Placement } from './placing.ts';
+import { placementContext, placeBack, type Placement } from './grouping-rules.ts';
 import type { Progress } from './progress.ts';
 import { maxUnavailableOf } from './rules.ts';
 import { namesIn, nodesText } from './text.ts';

@@ -1,6 +1,6 @@
 import { Grouping, type Groups, rankOf } from './grouping.ts';
 import { type RolloutNode, viewOf } from './node.ts';
-import type { PlacementContext, Placer } from './placing.ts';
+import type { PlacementContext, Placer } from './grouping-rules.ts';
 import type { KubeObject } from '../../kube/api/object.ts';
 import { matchesLabels } from '../../kube/api/selector.ts';
 import { type Key, memoize } from '../../kube/cache/contract.ts';

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { type Millis, rfc3339 } from '../../base/clock.ts';
 import { SortedList } from '../../base/ordered.ts';
 import { wasClockSet } from './clock-gaps.ts';
-import type { PlacementContext, Group, Placement, Placer } from './placing.ts';
+import type { PlacementContext, Group, Placement, Placer } from './grouping-rules.ts';
 import type { RolloutNode } from './node.ts';
 import { cut } from './text.ts';
 import type { WakeUp } from '../common/reconcile.ts';

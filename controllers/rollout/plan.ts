@@ -4,7 +4,7 @@ import { CLUSTER_WAIT, placeWakeUp } from './cluster/budget.ts';
 import { recordFor } from './cluster/record.ts';
 import { planForward } from './forward.ts';
 import { deadlinesOf } from './grouping.ts';
-import { placementContext, placeForward } from './placing.ts';
+import { placementContext, placeForward } from './grouping-rules.ts';
 import { begin, planHistory } from './progress.ts';
 import { statusOf } from './status.ts';
 import { pendingWakeUps, touchesOf } from './touches.ts';

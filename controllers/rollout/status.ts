@@ -1,7 +1,7 @@
 import { rfc3339 } from '../../base/clock.ts';
 import type { Decision, Facts } from './contract.ts';
 import { type Groups, nodeName, failuresOnlyInStatus } from './grouping.ts';
-import type { Group } from './placing.ts';
+import type { Group } from './grouping-rules.ts';
 import type { Progress } from './progress.ts';
 import { type Carried, compact, readStatus } from './read-status.ts';
 import { bounded, MAX_MESSAGE, namesIn } from './text.ts';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { PlacementContext, Placer } from '../../../../controllers/rollout/placing.ts';
+import type { PlacementContext, Placer } from '../../../../controllers/rollout/grouping-rules.ts';
 import { inOrder } from '../../../../controllers/rollout/grouping.ts';
 import { Fleet } from '../../../../controllers/rollout/fleet.ts';
 import { bounded, cut, MAX_MESSAGE } from '../../../../controllers/rollout/text.ts';

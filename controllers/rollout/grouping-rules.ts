@@ -1,8 +1,8 @@
 import type { Millis } from '../../base/clock.ts';
 import type { SpecSource } from '../../agent/checkpoint/source.ts';
 import { sameSpec } from '../fleet/fleet-node.ts';
-import { type Action, type Decision, type Facts, type Placed, specOf } from './contract.ts';
-import { drainOf, isDrainedBy, isPlannedBy, isWorkedOn, nodeOf } from './maintenance.ts';
+import { type Facts, type Placed, specOf } from './contract.ts';
+import { drainOf, isDrainedBy, isPlannedBy, isWorkedOn } from './maintenance.ts';
 import {
   hasWrongTime,
   isDegraded,
@@ -17,12 +17,8 @@ import {
 import { requestsRetry, isReturn, type Progress } from './progress.ts';
 import { type ConfigMap, numberOf } from './revision.ts';
 import { bounded } from './text.ts';
-import { MAX_TOUCHES, pendingTouches } from './touches.ts';
+import { pendingTouches } from './touches.ts';
 import type { Touch } from './types.ts';
-import { CLUSTER_WAIT } from './cluster/budget.ts';
-import { hasCondition } from './drain/record.ts';
-import type { Groups } from './grouping.ts';
-import { maxUnavailableOf, targetOf } from './rules.ts';
 
 /** The input for placing nodes, besides the nodes. Everything but the time, drains and touches stays the same between reconciles. */
 export interface PlacementContext extends Pick<Facts, 'rules' | 'now' | 'drains' | 'configs' | 'gaps'> {
@@ -231,53 +227,3 @@ export const placeBack: Placer = (node, context) => {
   const failsAt = Math.min(failsAtOf(state), failsAtOf(returning));
   return { node, state, isUnavailable, groups, failsAt, ...(returning === undefined ? {} : { returning }) };
 };
-
-/** Waits that may be long, and end with time or by a user. Not `Resume`: a paused rollout has nothing planned. */
-const WAITS: ReadonlySet<string> = new Set(['Window', 'Approval', 'Hold', 'Gates', 'MaxUnavailable', CLUSTER_WAIT]);
-
-interface Waiting {
-  facts: Facts;
-  groups: Groups;
-  touched: number;
-  /** In the order in which they are touched. */
-  candidates: readonly Placement[];
-}
-
-/**
- * While a rollout waits with nothing in flight, the nodes that come next get the condition MaintenancePlanned: as many as are touched at once. They keep it
- * until they are touched, which replaces it in the same write, or until other nodes come next. So each wait costs one write for each of these nodes, whatever
- * the size of the fleet, and going from node to node costs none.
- */
-export function withPlanned(waiting: Waiting, decision: Decision): Decision {
-  const next = new Set(nextOf(waiting, decision).map(({ node }) => node));
-  const touched = new Set(decision.actions?.flatMap((action) => ('node' in action ? [action.node.node] : [])));
-  const over = waiting.groups.of('planned').filter(({ node }) => !next.has(node) && !touched.has(node.node));
-  const more = [...next].filter((node) => !hasCondition(nodeOf(node), 'MaintenancePlanned') && !touched.has(node.node));
-  if (over.length + more.length === 0) return decision;
-  const actions: Action[] = [
-    ...over.map(({ node }): Action => ({ do: 'give-back', node })),
-    ...more.map((node): Action => ({ do: 'plan-maintenance', node })),
-  ];
-  return { ...decision, actions: [...(decision.actions ?? []), ...actions] };
-}
-
-function nextOf({ facts, groups, touched, candidates }: Waiting, { progress, waitsFor = '' }: Decision): readonly Placement[] {
-  const { rules, fleet } = facts;
-  if (progress === undefined || !WAITS.has(waitsFor) || groups.of('in-flight').length > 0) return [];
-  const most = Math.min(stepEnd(facts, progress, touched) - touched, maxUnavailableOf(rules, fleet.size), MAX_TOUCHES);
-  const { spreadBy } = rules;
-  const domain = spreadBy === undefined ? undefined : candidates[0]?.node.labels[spreadBy];
-  const next: Placement[] = [];
-  for (const one of candidates) {
-    if (next.length >= most) break;
-    if (spreadBy === undefined || one.node.labels[spreadBy] === domain) next.push(one);
-  }
-  return next;
-}
-
-/** How many nodes have the revision at the end of the step that touches the next one. */
-function stepEnd({ rules, fleet: { size } }: Facts, progress: Progress, touched: number): number {
-  if (progress.complete || isReturn(progress)) return size;
-  const ends = rules.steps.slice(progress.step - 1).map((step) => targetOf(step, size));
-  return ends.find((end) => end > touched) ?? size;
-}
