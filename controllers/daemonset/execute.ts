@@ -24,9 +24,40 @@ import { controllerOf, isControlledBy } from '../../kube/controller/owners.ts';
 import { type Creation, type Deletion, newPod } from './actions.ts';
 import { isTerminating, nameOf, targetNode } from './pods.ts';
 
-/** The API server returned a new pod for another node, for no node, or not as the set's pod: admission rewrites the pods of this set. */
-class RewrittenError extends Error {
-  override name = 'RewrittenError';
+export interface Executor {
+  client: Client;
+  caches: Caches;
+  expectations: Expectations;
+  ownWrites: OwnWrites;
+  memory: SetMemory;
+  events: EventRecorder;
+}
+
+/**
+ * Adopts and releases pods and revisions, and executes the steps of the history.
+ * @returns the same facts: they already describe the state after these writes
+ * @throws the first failure
+ */
+export async function executeOwnership(by: Executor, facts: SetFacts, signal: AbortSignal): Promise<SetFacts> {
+  const { rules, adoption, history } = facts;
+  const owner = { ...writerOf(by, rules), owner: rules.set, ownerKind: daemonSets };
+  await executeAdoption(owner, pods, adoption.pods, signal);
+  await prefixed('failed to construct revisions of DaemonSet: ', async () => {
+    await executeAdoption(owner, controllerRevisions, adoption.revisions, signal);
+    await executeHistory({ ...owner, ownerResource: daemonSets }, history, signal);
+  });
+  return facts;
+}
+
+/** Executes a plan in order. Old revisions are deleted only when all pods could be created and deleted. */
+export async function execute(by: Executor, rules: Rules, plan: Plan, signal: AbortSignal): Promise<Executed> {
+  const failures: unknown[] = [];
+  const attempt = (work: Promise<void>): Promise<void> => work.catch((error: unknown) => void failures.push(error));
+  recordEvents({ events: by.events, set: rules.set, resource: daemonSets }, plan.events);
+  await attempt(executePods(by, rules, plan, signal));
+  const truncate = async (): Promise<void> => executeTruncation(writerOf(by, rules), plan.truncate, signal);
+  if (failures.length === 0) await attempt(prefixed('failed to clean up revisions of DaemonSet: ', truncate));
+  return { failures };
 }
 
 /** Creates pods with slow start, then deletes pods all at once. @throws one error for all that failed */
@@ -76,6 +107,11 @@ async function create(by: Executor, rules: Rules, creations: readonly Creation[]
   return errors;
 }
 
+/** A terminating namespace rejects new pods: that is no failure, and a retry before the expectations expire is useless. */
+function isOfTerminatingNamespace(error: unknown): boolean {
+  return error instanceof ApiError && (error.details?.causes ?? []).some(({ reason }) => reason === 'NamespaceTerminating');
+}
+
 /**
  * How admission rewrote a new pod; undefined when the pod is the set's, or an orphan that it can adopt, and for the requested node. Otherwise each reconcile
  * would find the node without a pod and create one more: the scheduler would place those for other nodes, and those with labels that the selector does not
@@ -105,6 +141,11 @@ async function undo(
     if (!isNotFound(error)) throw error;
   });
   throw new RewrittenError(message);
+}
+
+/** The API server returned a new pod for another node, for no node, or not as the set's pod: admission rewrites the pods of this set. */
+class RewrittenError extends Error {
+  override name = 'RewrittenError';
 }
 
 const seconds = (ms: Millis): string => `${Math.ceil(ms / 1_000)} s`;
@@ -138,47 +179,6 @@ async function remove(by: Executor, rules: Rules, deletions: readonly Deletion[]
 async function removeOne({ client }: Executor, { metadata }: Readonly<Pod>, signal: AbortSignal): Promise<void> {
   const { name = '', namespace = '', uid = '' } = metadata;
   await client.delete(pods, { name, namespace }, { body: { preconditions: { uid } }, signal });
-}
-
-/** A terminating namespace rejects new pods: that is no failure, and a retry before the expectations expire is useless. */
-function isOfTerminatingNamespace(error: unknown): boolean {
-  return error instanceof ApiError && (error.details?.causes ?? []).some(({ reason }) => reason === 'NamespaceTerminating');
-}
-
-export interface Executor {
-  client: Client;
-  caches: Caches;
-  expectations: Expectations;
-  ownWrites: OwnWrites;
-  memory: SetMemory;
-  events: EventRecorder;
-}
-
-/**
- * Adopts and releases pods and revisions, and executes the steps of the history.
- * @returns the same facts: they already describe the state after these writes
- * @throws the first failure
- */
-export async function executeOwnership(by: Executor, facts: SetFacts, signal: AbortSignal): Promise<SetFacts> {
-  const { rules, adoption, history } = facts;
-  const owner = { ...writerOf(by, rules), owner: rules.set, ownerKind: daemonSets };
-  await executeAdoption(owner, pods, adoption.pods, signal);
-  await prefixed('failed to construct revisions of DaemonSet: ', async () => {
-    await executeAdoption(owner, controllerRevisions, adoption.revisions, signal);
-    await executeHistory({ ...owner, ownerResource: daemonSets }, history, signal);
-  });
-  return facts;
-}
-
-/** Executes a plan in order. Old revisions are deleted only when all pods could be created and deleted. */
-export async function execute(by: Executor, rules: Rules, plan: Plan, signal: AbortSignal): Promise<Executed> {
-  const failures: unknown[] = [];
-  const attempt = (work: Promise<void>): Promise<void> => work.catch((error: unknown) => void failures.push(error));
-  recordEvents({ events: by.events, set: rules.set, resource: daemonSets }, plan.events);
-  await attempt(executePods(by, rules, plan, signal));
-  const truncate = async (): Promise<void> => executeTruncation(writerOf(by, rules), plan.truncate, signal);
-  if (failures.length === 0) await attempt(prefixed('failed to clean up revisions of DaemonSet: ', truncate));
-  return { failures };
 }
 
 function writerOf(by: Executor, { set }: Rules): SetWriter {

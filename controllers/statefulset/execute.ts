@@ -19,6 +19,84 @@ import { POD_INDEX_LABEL, POD_NAME_LABEL } from './places.ts';
 import type { Rules } from './rules.ts';
 import type { Pod, Pvc } from '../common/types.ts';
 
+export interface Executor {
+  client: Client;
+  caches: Caches;
+  ownWrites: OwnWrites;
+  memory: SetMemory;
+  events: EventRecorder;
+}
+
+/** How far a plan was executed. */
+export interface Progressed extends Executed {
+  /** Number of pods of the current revision that were deleted to be updated. */
+  removed: number;
+}
+
+/**
+ * Adopts and releases revisions and pods, and executes the steps of the history.
+ * @returns the facts with the history as the server has it now: the update revision has another name when its first name was taken
+ * @throws the first failure
+ */
+export async function executeOwnership(by: Executor, facts: SetFacts, signal: AbortSignal): Promise<SetFacts> {
+  const { rules, adoption } = facts;
+  const owner = { ...writerOf(by, facts), owner: rules.set, ownerKind: statefulSets };
+  await executeAdoption(owner, controllerRevisions, adoption.revisions, signal);
+  await executeAdoption(owner, pods, adoption.pods, signal);
+  const history = await executeHistory({ ...owner, ownerResource: statefulSets }, facts.history, signal);
+  // As the server has it now: its number may be new, and its name too when the first one was taken.
+  const currentRevision = facts.currentRevision === facts.history.current ? history.current : facts.currentRevision;
+  return { ...facts, history: { ...facts.history, ...history }, currentRevision };
+}
+
+/** Executes a plan: pods and their claims, group by group; then old revisions, also when a group has failed. */
+export async function execute(by: Executor, facts: SetFacts, { groups, truncate }: Plan, signal: AbortSignal): Promise<Progressed> {
+  const failures: unknown[] = [];
+  const writer = writerOf(by, facts);
+  const removed = await executeGroups(by, writer, facts, groups, failures, signal);
+  await executeTruncation(writer, truncate, signal).catch((error: unknown) => failures.push(error));
+  return { failures, removed };
+}
+
+/** @returns number of pods of the current revision that were deleted to be updated */
+async function executeGroups(
+  by: Executor,
+  writer: SetWriter,
+  facts: SetFacts,
+  groups: Plan['groups'],
+  failures: unknown[],
+  signal: AbortSignal,
+): Promise<number> {
+  let removed = 0;
+  let refused = false;
+  for (const group of groups) {
+    if (refused && !group.every(isScaleDown)) continue;
+    const { failed, done } = await slowStart(group, (action) => act(by, writer, facts.rules, action, signal), {
+      largest: batchOf(facts.rules.template, defaultLimits.writing),
+      signal,
+    });
+    removed += done.filter(({ item }) => deletesCurrentPod(facts, item)).length;
+    if (failed.length > 0 || signal.aborted) {
+      const errors = failed.map(({ error }) => error);
+      failures.push(asOneError(errors, () => `${errors.length} calls failed: ${messageOf(errors[0])}`));
+      refused = failed.every(({ item, error }) => item.do === 'create' && wasNotCreated(error));
+      if (!refused || signal.aborted) return removed;
+    }
+  }
+  return removed;
+}
+
+/** What continues after the server rejected new pods: a quota may allow these only once other pods are deleted. */
+function isScaleDown(action: Action): boolean {
+  return action.do === 'pvc-owners' || (action.do === 'delete' && action.reason === 'scaled-down');
+}
+
+/** Whether the response proves that the pod was not created. When a claim could not be created, its error is the cause of the pod's error. */
+function wasNotCreated(error: unknown): boolean {
+  const { cause = error } = error instanceof Error && !(error instanceof ApiError) ? error : {};
+  return cause instanceof ApiError && !mayHaveTakenEffect(cause);
+}
+
 /** Executes one action and records an event about it. @throws what failed */
 async function act(by: Executor, writer: SetWriter, rules: Rules, action: Action, signal: AbortSignal): Promise<void> {
   switch (action.do) {
@@ -199,84 +277,6 @@ async function verb(
     events.event(set, 'Normal', `Successful${reasons[what]}`, `${what} Pod ${pod} in StatefulSet ${of} successful`, about);
 }
 
-export interface Executor {
-  client: Client;
-  caches: Caches;
-  ownWrites: OwnWrites;
-  memory: SetMemory;
-  events: EventRecorder;
-}
-
-/** How far a plan was executed. */
-export interface Progressed extends Executed {
-  /** Number of pods of the current revision that were deleted to be updated. */
-  removed: number;
-}
-
-/**
- * Adopts and releases revisions and pods, and executes the steps of the history.
- * @returns the facts with the history as the server has it now: the update revision has another name when its first name was taken
- * @throws the first failure
- */
-export async function executeOwnership(by: Executor, facts: SetFacts, signal: AbortSignal): Promise<SetFacts> {
-  const { rules, adoption } = facts;
-  const owner = { ...writerOf(by, facts), owner: rules.set, ownerKind: statefulSets };
-  await executeAdoption(owner, controllerRevisions, adoption.revisions, signal);
-  await executeAdoption(owner, pods, adoption.pods, signal);
-  const history = await executeHistory({ ...owner, ownerResource: statefulSets }, facts.history, signal);
-  // As the server has it now: its number may be new, and its name too when the first one was taken.
-  const currentRevision = facts.currentRevision === facts.history.current ? history.current : facts.currentRevision;
-  return { ...facts, history: { ...facts.history, ...history }, currentRevision };
-}
-
-/** Executes a plan: pods and their claims, group by group; then old revisions, also when a group has failed. */
-export async function execute(by: Executor, facts: SetFacts, { groups, truncate }: Plan, signal: AbortSignal): Promise<Progressed> {
-  const failures: unknown[] = [];
-  const writer = writerOf(by, facts);
-  const removed = await executeGroups(by, writer, facts, groups, failures, signal);
-  await executeTruncation(writer, truncate, signal).catch((error: unknown) => failures.push(error));
-  return { failures, removed };
-}
-
 function writerOf(by: Executor, { rules: { set } }: SetFacts): SetWriter {
   return setWriter({ ...by, caches: Object.values(by.caches) }, set);
-}
-
-/** @returns number of pods of the current revision that were deleted to be updated */
-async function executeGroups(
-  by: Executor,
-  writer: SetWriter,
-  facts: SetFacts,
-  groups: Plan['groups'],
-  failures: unknown[],
-  signal: AbortSignal,
-): Promise<number> {
-  let removed = 0;
-  let refused = false;
-  for (const group of groups) {
-    if (refused && !group.every(isScaleDown)) continue;
-    const { failed, done } = await slowStart(group, (action) => act(by, writer, facts.rules, action, signal), {
-      largest: batchOf(facts.rules.template, defaultLimits.writing),
-      signal,
-    });
-    removed += done.filter(({ item }) => deletesCurrentPod(facts, item)).length;
-    if (failed.length > 0 || signal.aborted) {
-      const errors = failed.map(({ error }) => error);
-      failures.push(asOneError(errors, () => `${errors.length} calls failed: ${messageOf(errors[0])}`));
-      refused = failed.every(({ item, error }) => item.do === 'create' && wasNotCreated(error));
-      if (!refused || signal.aborted) return removed;
-    }
-  }
-  return removed;
-}
-
-/** What continues after the server rejected new pods: a quota may allow these only once other pods are deleted. */
-function isScaleDown(action: Action): boolean {
-  return action.do === 'pvc-owners' || (action.do === 'delete' && action.reason === 'scaled-down');
-}
-
-/** Whether the response proves that the pod was not created. When a claim could not be created, its error is the cause of the pod's error. */
-function wasNotCreated(error: unknown): boolean {
-  const { cause = error } = error instanceof Error && !(error instanceof ApiError) ? error : {};
-  return cause instanceof ApiError && !mayHaveTakenEffect(cause);
 }
