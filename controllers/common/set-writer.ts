@@ -50,6 +50,29 @@ export async function restoreLabels(
   wrote(pods, await client.patch(pods, { name, namespace }, { metadata: { uid, labels: lost } }, { type: 'strategic', signal }));
 }
 
+/** Deletes an object, and no other of its name. @throws ApiError, also where it does not exist any more or is another one; TransportError */
+export async function deleteByUid(
+  client: Pick<Client, 'delete'>,
+  resource: Resource,
+  { metadata: { name = '', namespace = '', uid = '' } }: Readonly<KubeObject>,
+  signal: AbortSignal,
+): Promise<void> {
+  await client.delete(resource, { name, namespace }, { body: { preconditions: { uid } }, signal });
+}
+
+/** The same, where it is fine that the object does not exist any more. */
+export async function deleteIfThere(
+  { client, deleted }: { client: Pick<Client, 'delete'>; deleted?: SetWriter['deleted'] | undefined },
+  resource: Resource,
+  object: Readonly<KubeObject>,
+  signal: AbortSignal,
+): Promise<void> {
+  await deleteByUid(client, resource, object, signal).catch((error: unknown) => {
+    if (!isNotFound(error)) throw error;
+  });
+  deleted?.(resource, object);
+}
+
 /** The owner that adopts, and where to report what was written for it. */
 export interface Adopter extends Pick<Claimer, 'client' | 'owner' | 'ownerKind'> {
   wrote: (resource: Resource, object: KubeObject) => void;

@@ -5,7 +5,7 @@ import type { Client } from '../../kube/client/client.ts';
 import type { EventRecorder } from '../../kube/controller/event-recorder.ts';
 import type { Expectations, Pass } from '../../kube/controller/expectations.ts';
 import type { OwnWrites } from '../../kube/controller/own-writes.ts';
-import { executeAdoption, restoreLabels, setWriter, type SetWriter } from '../common/set-writer.ts';
+import { deleteByUid, deleteIfThere, executeAdoption, restoreLabels, setWriter, type SetWriter } from '../common/set-writer.ts';
 import { HASH_LABEL } from '../common/history/contract.ts';
 import { executeHistory, executeTruncation } from '../common/history/execute.ts';
 import { recordEvents } from '../common/events.ts';
@@ -137,9 +137,7 @@ async function undo(
   const held = by.memory.hold(rules);
   const message = `Pod ${nameOf(pod)} was created ${how}: an admission webhook rewrites the pods of this set. The pod is deleted, and no more are created for ${seconds(held)}`;
   by.events.event(rules.set, 'Warning', reason, message, { resource: daemonSets });
-  await removeOne(by, pod, signal).catch((error: unknown) => {
-    if (!isNotFound(error)) throw error;
-  });
+  await deleteIfThere(by, pods, pod, signal);
   throw new RewrittenError(message);
 }
 
@@ -151,14 +149,14 @@ class RewrittenError extends Error {
 const seconds = (ms: Millis): string => `${Math.ceil(ms / 1_000)} s`;
 
 async function remove(by: Executor, rules: Rules, deletions: readonly Deletion[], pass: Pass, signal: AbortSignal): Promise<unknown[]> {
-  const { events, memory } = by;
+  const { client, events, memory } = by;
   const { set } = rules;
   const errors: unknown[] = [];
   const failed = new Set<string>();
   await Promise.all(
     deletions.map(async ({ pod, node, reason }) => {
       try {
-        await removeOne(by, pod, signal);
+        await deleteByUid(client, pods, pod, signal);
         // Several failed pods on one node count as one failure.
         if (reason === 'failed' && !failed.has(node)) memory.failed(rules, node);
         if (reason === 'failed') failed.add(node);
@@ -174,11 +172,6 @@ async function remove(by: Executor, rules: Rules, deletions: readonly Deletion[]
     }),
   );
   return errors;
-}
-
-async function removeOne({ client }: Executor, { metadata }: Readonly<Pod>, signal: AbortSignal): Promise<void> {
-  const { name = '', namespace = '', uid = '' } = metadata;
-  await client.delete(pods, { name, namespace }, { body: { preconditions: { uid } }, signal });
 }
 
 function writerOf(by: Executor, { set }: Rules): SetWriter {

@@ -5,7 +5,7 @@ import { defaultLimits, slowStart } from '../../kube/client/limits.ts';
 import type { EventRecorder } from '../../kube/controller/event-recorder.ts';
 import type { OwnWrites } from '../../kube/controller/own-writes.ts';
 import { batchOf } from '../common/pods.ts';
-import { executeAdoption, restoreLabels, setWriter, type SetWriter } from '../common/set-writer.ts';
+import { deleteIfThere, executeAdoption, restoreLabels, setWriter, type SetWriter } from '../common/set-writer.ts';
 import { HASH_LABEL } from '../common/history/contract.ts';
 import { executeHistory, executeTruncation } from '../common/history/execute.ts';
 import type { Executed } from '../common/reconcile.ts';
@@ -171,15 +171,7 @@ async function createPvcs(
 }
 
 async function remove(by: Executor, writer: SetWriter, rules: Rules, pod: Readonly<Pod>, signal: AbortSignal): Promise<void> {
-  const { name = '', namespace = '', uid = '' } = pod.metadata;
-  await verb(by, rules, 'delete', name, async () => {
-    try {
-      await writer.client.delete(pods, { name, namespace }, { body: { preconditions: { uid } }, signal });
-    } catch (error) {
-      if (!isNotFound(error)) throw error;
-    }
-    writer.deleted(pods, pod);
-  });
+  await verb(by, rules, 'delete', pod.metadata.name ?? '', () => deleteIfThere(writer, pods, pod, signal));
 }
 
 /** Corrects a pod with a patch and not with a PUT, because the cache has only part of the pod. */

@@ -4,6 +4,7 @@ import type { Client, ObjectRef } from '../../../kube/client/client.ts';
 import { isConflict, isNotFound } from '../../../kube/client/errors.ts';
 import { isControlledBy } from '../../../kube/controller/owners.ts';
 import { slowStart } from '../../../kube/client/limits.ts';
+import { deleteIfThere } from '../set-writer.ts';
 import { HASH_LABEL, type History, type HistoryPlan, type HistoryStep, type Revision } from './contract.ts';
 import { createRevision } from './create.ts';
 import { carriedBy } from './plan.ts';
@@ -145,21 +146,8 @@ function relabel({ client, wrote }: HistoryWriter, pod: Readonly<KubeObject>, ha
   return named('relabel', pods, pod, write, signal);
 }
 
-function remove(
-  { client, deleted }: Pick<HistoryWriter, 'client' | 'deleted'>,
-  revision: Readonly<Revision>,
-  signal: AbortSignal,
-): Promise<void> {
-  const { uid } = revision.metadata;
-  const write = async (): Promise<void> => {
-    try {
-      await client.delete(controllerRevisions, refOf(revision), { body: { preconditions: { uid } }, signal });
-    } catch (error) {
-      if (!isNotFound(error)) throw error;
-    }
-    deleted?.(controllerRevisions, revision);
-  };
-  return named('delete', controllerRevisions, revision, write, signal);
+function remove(writer: Pick<HistoryWriter, 'client' | 'deleted'>, revision: Readonly<Revision>, signal: AbortSignal): Promise<void> {
+  return named('delete', controllerRevisions, revision, () => deleteIfThere(writer, controllerRevisions, revision, signal), signal);
 }
 
 /** Adds the action and the object to an error. When the signal aborts, its reason is thrown instead, as everywhere. */
