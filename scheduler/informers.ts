@@ -46,9 +46,7 @@ import type {
   VolumeAttachment,
 } from './types.ts';
 import { classNameOf } from './volumes/claims.ts';
-import { isJsonObject } from '../kube/api/json.ts';
-import type { Client } from '../kube/client/client.ts';
-import { isNotFound } from '../kube/client/errors.ts';
+import { type Client, servedResources, servesResource } from '../kube/client/client.ts';
 
 /** Kinds that not every server has, or that servers have in different versions. */
 export interface ServedKinds {
@@ -264,22 +262,25 @@ function storageCachesOf(informers: Pick<Informers, 'of'>, served: ServedStorage
  * @throws ApiError, TransportError: discovery failed
  */
 export async function servedBudgets(client: Pick<Client, 'raw'>, signal: AbortSignal): Promise<Resource | undefined> {
-  for (const resource of [podDisruptionBudgets, podDisruptionBudgetsBeta]) if (await isServed(client, resource, signal)) return resource;
+  for (const resource of [podDisruptionBudgets, podDisruptionBudgetsBeta])
+    if (await servesResource(client, resource, signal)) return resource;
   return undefined;
 }
 
 /** DeviceClasses, if this server has the version with extended resources. @throws as {@link servedBudgets} */
 export async function servedDeviceClasses(client: Pick<Client, 'raw'>, signal: AbortSignal): Promise<Resource | undefined> {
-  return (await isServed(client, deviceClasses, signal)) ? deviceClasses : undefined;
+  return (await servesResource(client, deviceClasses, signal)) ? deviceClasses : undefined;
 }
 
 const storageVersions = ['v1', 'v1beta1'];
 
 /** The storage kinds that this server has, so that no cache waits for a list that always fails. @throws as {@link servedBudgets} */
 export async function servedStorageKinds(client: Pick<Client, 'raw'>, signal?: AbortSignal): Promise<ServedStorageKinds> {
-  const served = await Promise.all(storageVersions.map((version) => resourcesOf(client, csiNodes.group, version, signal)));
+  const { group } = csiNodes;
+  const options = signal === undefined ? {} : { signal };
+  const served = await Promise.all(storageVersions.map((version) => servedResources(client, { group, version }, options)));
   const as = (kind: Resource): Resource | undefined => {
-    const at = served.findIndex((names) => names.has(kind.resource));
+    const at = served.findIndex((resources) => resources.some(({ name }) => name === kind.resource));
     const version = storageVersions[at];
     return version === undefined ? undefined : { ...kind, version };
   };
@@ -289,23 +290,4 @@ export async function servedStorageKinds(client: Pick<Client, 'raw'>, signal?: A
     csiStorageCapacities: as(csiStorageCapacities),
     volumeAttachments: as(volumeAttachments),
   };
-}
-
-async function isServed(client: Pick<Client, 'raw'>, { group, version, resource }: Resource, signal: AbortSignal): Promise<boolean> {
-  return (await resourcesOf(client, group, version, signal)).has(resource);
-}
-
-/** Names of the resources that this server has in a version of a group; none if it has not the version. */
-async function resourcesOf(
-  client: Pick<Client, 'raw'>,
-  group: string,
-  version: string,
-  signal: AbortSignal | undefined,
-): Promise<ReadonlySet<string>> {
-  const list = await client.raw('GET', `/apis/${group}/${version}`, signal === undefined ? {} : { signal }).catch((error: unknown) => {
-    if (isNotFound(error)) return undefined;
-    throw error;
-  });
-  const found: unknown[] = isJsonObject(list) && Array.isArray(list['resources']) ? list['resources'] : [];
-  return new Set(found.flatMap((one) => (isJsonObject(one) && typeof one['name'] === 'string' ? [one['name']] : [])));
 }

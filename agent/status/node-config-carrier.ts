@@ -7,7 +7,7 @@ import { backoff } from '../../base/waiting.ts';
 import type { Millis } from '../../base/clock.ts';
 import { describeError } from '../../base/errors.ts';
 import { isJsonObject } from '../../kube/api/json.ts';
-import type { Client } from '../../kube/client/client.ts';
+import { type Client, servesResource } from '../../kube/client/client.ts';
 import { isForbidden, isNotFound } from '../../kube/client/errors.ts';
 import { type WatchDeps, watchObject } from '../../kube/client/watch-object.ts';
 
@@ -84,7 +84,7 @@ export function nodeConfigCarrier(deps: NodeConfigCarrierDeps): NodeConfigCarrie
         let wait: Millis;
         try {
           handlers.onVersion(await versionOf(client, signal));
-          const served = await isServed(client, signal);
+          const served = await servesResource(client, nodeConfigs, signal);
           failures = 0;
           if (served) await watchServed(handlers, signal);
           if (signal.aborted) return;
@@ -117,18 +117,6 @@ export function nodeConfigCarrier(deps: NodeConfigCarrierDeps): NodeConfigCarrie
       return { sent: true, kept: true };
     },
   };
-}
-
-async function isServed(client: Pick<Client, 'raw'>, signal: AbortSignal): Promise<boolean> {
-  const { group, version, resource } = nodeConfigs;
-  try {
-    const list = await client.raw('GET', `/apis/${group}/${version}`, { signal });
-    const resources = isJsonObject(list) && Array.isArray(list['resources']) ? list['resources'] : [];
-    return resources.some((one: unknown) => isJsonObject(one) && one['name'] === resource);
-  } catch (error) {
-    if (isNotFound(error)) return false;
-    throw error;
-  }
 }
 
 async function versionOf(client: Pick<Client, 'raw'>, signal: AbortSignal): Promise<string> {

@@ -4,7 +4,7 @@ import { isJsonObject, type JsonObject } from '../../kube/api/json.ts';
 import { ApiError, isAlreadyExists, isNotFound } from '../../kube/client/errors.ts';
 import type { Disk } from '../../base/disk.ts';
 import { listOf, type KubeObject, type Resource } from '../../kube/api/object.ts';
-import type { Client } from '../../kube/client/client.ts';
+import { type Client, resourcesIn } from '../../kube/client/client.ts';
 
 type Maker = Pick<Client, 'create' | 'raw'>;
 
@@ -63,9 +63,8 @@ async function discover(client: Maker, apiVersion: string): Promise<readonly Res
     if (isNotFound(error)) return undefined;
     throw error;
   });
-  const found = isJsonObject(list) && Array.isArray(list['resources']) ? list['resources'] : [];
-  return found.flatMap((one: unknown) =>
-    isJsonObject(one) && typeof one['name'] === 'string' && typeof one['kind'] === 'string' && !one['name'].includes('/')
+  return resourcesIn(list).flatMap((one) =>
+    typeof one['name'] === 'string' && typeof one['kind'] === 'string' && !one['name'].includes('/')
       ? [{ group, version, resource: one['name'], kind: one['kind'], namespaced: one['namespaced'] === true }]
       : [],
   );

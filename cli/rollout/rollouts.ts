@@ -1,11 +1,10 @@
 import { ActionError, nearest } from '../../base/errors.ts';
 import { installCommand } from '../../agent/status/choose-carrier.ts';
-import { servesResource } from '../../controllers/fleet/server-facts.ts';
 import { type Rules, rulesOf } from '../../controllers/rollout/rules.ts';
 import { type NodeConfigRollout, ROLLOUT_LABEL, rollouts } from '../../controllers/rollout/types.ts';
 import { dnsSubdomainProblems } from '../../kube/api/names.ts';
 import { isJsonObject } from '../../kube/api/json.ts';
-import type { Client } from '../../kube/client/client.ts';
+import { type Client, servesResource } from '../../kube/client/client.ts';
 import { isConflict, isNotFound } from '../../kube/client/errors.ts';
 import type { Args } from '../args/args.ts';
 import { type Command, type Context, type Exit, fine, type Flag, type Positional } from '../command.ts';

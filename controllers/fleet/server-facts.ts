@@ -1,11 +1,9 @@
 import { ActionError } from '../../base/errors.ts';
-import { isNotFound } from '../../kube/client/errors.ts';
 import { installCommand } from '../../agent/status/choose-carrier.ts';
 import { nodeConfigs } from '../../agent/status/node-config.ts';
 import { isJsonObject } from '../../kube/api/json.ts';
 import { LAST_WITH_CONFIG_SOURCE } from '../../kube/api/release.ts';
-import type { Resource } from '../../kube/api/object.ts';
-import type { Client } from '../../kube/client/client.ts';
+import { type Client, servesResource } from '../../kube/client/client.ts';
 
 /** What an API server can keep assignments in. */
 export interface ServerFacts {
@@ -28,22 +26,6 @@ export async function serverFacts(client: Pick<Client, 'raw'>, signal: AbortSign
   // Some vendors write the minor as 20+; anything else counts as a new release.
   const release = /^\d{1,3}/.exec(String(minor))?.[0];
   return { version: text, servesNodeConfigs, hasConfigSource: release !== undefined && Number(release) <= LAST_WITH_CONFIG_SOURCE };
-}
-
-/** Whether discovery lists a kind of an API group. @throws ApiError, TransportError */
-export async function servesResource(
-  client: Pick<Client, 'raw'>,
-  { group, version, resource }: Pick<Resource, 'group' | 'version' | 'resource'>,
-  signal: AbortSignal,
-): Promise<boolean> {
-  try {
-    const list = await client.raw('GET', `/apis/${group}/${version}`, { signal });
-    const resources = isJsonObject(list) ? list['resources'] : undefined;
-    return Array.isArray(resources) && resources.some((one: unknown) => isJsonObject(one) && one['name'] === resource);
-  } catch (error) {
-    if (isNotFound(error)) return false;
-    throw error;
-  }
 }
 
 /** Where the first assignment of a node is stored, and why: one line for `-v`. */

@@ -1,5 +1,6 @@
 import { ActionError } from '../../base/errors.ts';
-import { isExpired } from './errors.ts';
+import { fieldsOf, isJsonObject, type JsonObject } from '../api/json.ts';
+import { isExpired, isNotFound } from './errors.ts';
 import type { KubeList, KubeObject, Resource } from '../api/object.ts';
 import type { TooLarge } from './json-bytes.ts';
 
@@ -204,4 +205,34 @@ export async function listPages<T extends KubeObject>(
       next = undefined;
     }
   }
+}
+
+/** What discovery lists in a version of a group, subresources included; nothing where the API server does not serve the version. @throws ApiError, TransportError */
+export async function servedResources(
+  client: Pick<Client, 'raw'>,
+  { group, version }: Pick<Resource, 'group' | 'version'>,
+  options: CallOptions = {},
+): Promise<readonly JsonObject[]> {
+  const path = [group === '' ? 'api' : 'apis', group, version].filter((part) => part !== '').map(encodeURIComponent);
+  try {
+    return resourcesIn(await client.raw('GET', `/${path.join('/')}`, options));
+  } catch (error) {
+    if (isNotFound(error)) return [];
+    throw error;
+  }
+}
+
+/** The items of an APIResourceList; none of anything else. */
+export function resourcesIn(list: unknown): readonly JsonObject[] {
+  const { resources } = fieldsOf(list);
+  return Array.isArray(resources) ? resources.filter((one: unknown) => isJsonObject(one)) : [];
+}
+
+/** Whether the API server serves a resource. @throws ApiError, TransportError */
+export async function servesResource(
+  client: Pick<Client, 'raw'>,
+  resource: Pick<Resource, 'group' | 'version' | 'resource'>,
+  signal: AbortSignal,
+): Promise<boolean> {
+  return (await servedResources(client, resource, { signal })).some(({ name }) => name === resource.resource);
 }

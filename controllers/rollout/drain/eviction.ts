@@ -1,8 +1,7 @@
 import type { Clock, Millis } from '../../../base/clock.ts';
 import { ActionError } from '../../../base/errors.ts';
-import { isJsonObject } from '../../../kube/api/json.ts';
 import { pods } from '../../../kube/api/object.ts';
-import type { Client } from '../../../kube/client/client.ts';
+import { type Client, resourcesIn } from '../../../kube/client/client.ts';
 import { ApiError, isConflict, isNotFound, isTooManyRequests } from '../../../kube/client/errors.ts';
 import type { HeldBack, PodRef } from './contract.ts';
 
@@ -72,11 +71,8 @@ export class ApiEvictor implements Evictor {
 /** As kubectl finds it: the version that the core API names for `pods/eviction`. */
 async function discover(client: Pick<Client, 'raw'>, signal: AbortSignal): Promise<string> {
   const answer = await client.raw('GET', '/api/v1', { signal });
-  const listed = isJsonObject(answer) && Array.isArray(answer['resources']) ? (answer['resources'] as unknown[]) : [];
-  for (const resource of listed) {
-    if (!isJsonObject(resource) || resource['name'] !== 'pods/eviction') continue;
-    if (resource['group'] === 'policy' && typeof resource['version'] === 'string') return `policy/${resource['version']}`;
-  }
+  for (const { name, group, version } of resourcesIn(answer))
+    if (name === 'pods/eviction' && group === 'policy' && typeof version === 'string') return `policy/${version}`;
   throw new ActionError('evict pods', 'through pods/eviction', {
     hint: 'the API server does not serve it; set spec.drain: Never',
   });

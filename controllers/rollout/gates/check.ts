@@ -2,12 +2,12 @@ import type { Clock, Millis } from '../../../base/clock.ts';
 import { abortReason } from '../../../base/waiting.ts';
 import { ActionError, describeError, errorCode, messageOf } from '../../../base/errors.ts';
 import type { Log } from '../../../base/log.ts';
-import type { Client } from '../../../kube/client/client.ts';
+import { type Client, servedResources } from '../../../kube/client/client.ts';
 import { Deadline, DeadlineError } from '../../../kube/client/limits.ts';
 import { ApiError, isNotFound } from '../../../kube/client/errors.ts';
 import { type Gate, type GateResult, type HttpGet, type ObjectGate, type Reading, SERVERS_FLAG } from './contract.ts';
 import { alertsQuery, boundedWhy, queryUrl, readAlerts, readObject, readPrometheus } from './readings.ts';
-import { isJsonObject } from '../../../kube/api/json.ts';
+import type { JsonObject } from '../../../kube/api/json.ts';
 import type { Resource } from '../../../kube/api/object.ts';
 
 /** How long a gate may take, in ms. */
@@ -152,7 +152,8 @@ export class Kinds {
     const key = `${apiVersion} ${kind}`;
     const known = this.#found.get(key);
     if (known !== undefined) return known;
-    const resource = resourceIn(await this.#readResources(client, apiVersion, signal), apiVersion, kind);
+    const [version = '', group = ''] = apiVersion.split('/').toReversed();
+    const resource = resourceIn(await servedResources(client, { group, version }, { signal }), { group, version }, kind);
     if (resource === undefined) return undefined;
     if (this.#found.size >= MAX_KINDS) this.#found.clear();
     this.#found.set(key, resource);
@@ -163,26 +164,15 @@ export class Kinds {
   forget(apiVersion: string, kind: string): void {
     this.#found.delete(`${apiVersion} ${kind}`);
   }
-
-  async #readResources(client: Pick<Client, 'raw'>, apiVersion: string, signal: AbortSignal): Promise<unknown> {
-    const path = apiVersion.split('/').map(encodeURIComponent).join('/');
-    try {
-      return await client.raw('GET', apiVersion.includes('/') ? `/apis/${path}` : `/api/${path}`, { signal });
-    } catch (error) {
-      if (isNotFound(error)) return undefined;
-      throw error;
-    }
-  }
 }
 
-/** @param list - an APIResourceList, or what a server sent instead */
-function resourceIn(list: unknown, apiVersion: string, kind: string): Resource | undefined {
-  const resources = isJsonObject(list) && Array.isArray(list['resources']) ? list['resources'] : [];
+/** @param resources - of a version of a group, as discovery lists them */
+function resourceIn(
+  resources: readonly JsonObject[],
+  { group, version }: Pick<Resource, 'group' | 'version'>,
+  kind: string,
+): Resource | undefined {
   // `deployments/scale` and the like have a slash.
-  const found = resources.find(
-    (one) => isJsonObject(one) && one['kind'] === kind && typeof one['name'] === 'string' && !one['name'].includes('/'),
-  );
-  if (!isJsonObject(found)) return undefined;
-  const [version = '', group = ''] = apiVersion.split('/').toReversed();
-  return { group, version, resource: String(found['name']), kind, namespaced: found['namespaced'] === true };
+  const found = resources.find((one) => one['kind'] === kind && typeof one['name'] === 'string' && !one['name'].includes('/'));
+  return found && { group, version, resource: String(found['name']), kind, namespaced: found['namespaced'] === true };
 }
