@@ -27,9 +27,9 @@ import {
   ROLLING_OUT,
   versionsOf,
 } from './observe.ts';
-import { Cluster, clusterMetrics } from './cluster/cluster.ts';
+import { Cluster, clusterMetrics, RECORD_KEY, writeRecord } from './cluster/cluster.ts';
 import { RECORD } from './cluster/record.ts';
-import { execute, type Executor, type Failure, RECORD_KEY, Unwritten, writeRecord, writeStatus } from './execute.ts';
+import { execute, type Executor, type Failure, Unwritten, writeStatus } from './execute.ts';
 import { cut } from './text.ts';
 import type { Node } from './drain/contract.ts';
 import { Drains } from './drains.ts';

@@ -30,7 +30,6 @@ import {
   rollouts,
   type RolloutStatus,
 } from './types.ts';
-import { newRecord, RECORD } from './cluster/record.ts';
 
 export interface Executor {
   client: Client;
@@ -255,7 +254,7 @@ function patchCarrier(
 }
 
 /** undefined when another writer changed, created or deleted the object: the watch has delivered that already, or is about to. */
-async function unlessChanged<T>(write: () => Promise<T>): Promise<T | undefined> {
+export async function unlessChanged<T>(write: () => Promise<T>): Promise<T | undefined> {
   try {
     return await write();
   } catch (error) {
@@ -286,37 +285,4 @@ export async function writeStatus(
     if (isNotFound(error)) return true;
     throw error;
   }
-}
-
-/** The key of own writes of the record: no rollout has this name. */
-export const RECORD_KEY = '(record)';
-
-/**
- * Writes the record of touches, before the nodes are touched.
- * @param known - the record that the plan is based on; absent: there was none
- * @param data - absent: there is no budget any more, and the record is deleted
- * @returns false: there is a newer one
- */
-export async function writeRecord(
-  { client, ownWrites, caches: { configMaps: cache } }: Executor,
-  { namespace, known, data }: { namespace: string; known: Readonly<ConfigMap> | undefined; data: Record<string, string> | undefined },
-  signal: AbortSignal,
-): Promise<boolean> {
-  const write = async (): Promise<true> => {
-    if (known === undefined) {
-      if (data !== undefined)
-        ownWrites.wrote(RECORD_KEY, cache, await client.create(configMaps, newRecord(namespace, data), { signal, namespace }));
-      return true;
-    }
-    const { uid = '', resourceVersion = '' } = known.metadata;
-    if (data !== undefined) {
-      const body = { metadata: { uid, resourceVersion }, data };
-      ownWrites.wrote(RECORD_KEY, cache, await client.patch(configMaps, { name: RECORD, namespace }, body, { type: 'merge', signal }));
-      return true;
-    }
-    await client.delete(configMaps, { name: RECORD, namespace }, { signal, body: { preconditions: { uid, resourceVersion } } });
-    ownWrites.deleted(RECORD_KEY, cache, known);
-    return true;
-  };
-  return (await unlessChanged(write)) === true;
 }

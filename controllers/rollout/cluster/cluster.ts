@@ -1,7 +1,10 @@
 import type { Clock, Millis } from '../../../base/clock.ts';
+import { configMaps } from '../../../kube/api/object.ts';
 import type { Key } from '../../../kube/cache/contract.ts';
 import type { ServerFacts } from '../../fleet/server-facts.ts';
 import { type Caches, versionsOf } from '../observe.ts';
+import { type Executor, unlessChanged } from '../execute.ts';
+import type { ConfigMap } from '../revision.ts';
 import { KnownTouches } from '../touches.ts';
 import { recordOf } from '../drain/record.ts';
 import { nodeOf } from '../maintenance.ts';
@@ -10,7 +13,7 @@ import { readStatus } from '../read-status.ts';
 import { maxUnavailableOf } from '../rules.ts';
 import type { Count, NodeConfigRollout } from '../types.ts';
 import { type ClusterFacts, type ClusterTouch, inLine, Turns } from './budget.ts';
-import { type ClusterRecord, readRecord, readTouches, RECORD } from './record.ts';
+import { type ClusterRecord, newRecord, readRecord, readTouches, RECORD } from './record.ts';
 import type { Meters } from '../../../kube/process/contract.ts';
 
 /** Max nodes that one reconcile reads, as for a rollout's own nodes. */
@@ -136,6 +139,39 @@ export class Cluster {
 function isShown(node: RolloutNode, { rollout, revision, drain }: ClusterTouch): boolean {
   if ((node.wanted?.name ?? undefined) === revision) return true;
   return drain === true && recordOf(nodeOf(node))?.owner.name === rollout;
+}
+
+/** The key of own writes of the record: no rollout has this name. */
+export const RECORD_KEY = '(record)';
+
+/**
+ * Writes the record of touches, before the nodes are touched.
+ * @param known - the record that the plan is based on; absent: there was none
+ * @param data - absent: there is no budget any more, and the record is deleted
+ * @returns false: there is a newer one
+ */
+export async function writeRecord(
+  { client, ownWrites, caches: { configMaps: cache } }: Executor,
+  { namespace, known, data }: { namespace: string; known: Readonly<ConfigMap> | undefined; data: Record<string, string> | undefined },
+  signal: AbortSignal,
+): Promise<boolean> {
+  const write = async (): Promise<true> => {
+    if (known === undefined) {
+      if (data !== undefined)
+        ownWrites.wrote(RECORD_KEY, cache, await client.create(configMaps, newRecord(namespace, data), { signal, namespace }));
+      return true;
+    }
+    const { uid = '', resourceVersion = '' } = known.metadata;
+    if (data !== undefined) {
+      const body = { metadata: { uid, resourceVersion }, data };
+      ownWrites.wrote(RECORD_KEY, cache, await client.patch(configMaps, { name: RECORD, namespace }, body, { type: 'merge', signal }));
+      return true;
+    }
+    await client.delete(configMaps, { name: RECORD, namespace }, { signal, body: { preconditions: { uid, resourceVersion } } });
+    ownWrites.deleted(RECORD_KEY, cache, known);
+    return true;
+  };
+  return (await unlessChanged(write)) === true;
 }
 
 /** @param last - as of the last reconcile */
