@@ -30,6 +30,32 @@ const subjects = ['ours', 'our engine', 'the oracle of our tests'] as const;
 type SubjectName = (typeof subjects)[number];
 type Differences = Partial<Record<SubjectName, string>>;
 
+// Declared before the loop: a comparison begins while the release of the next one is built.
+const reasonsAsked = [
+  'node(s) were unschedulable',
+  'node(s) had untolerated taint',
+  "node(s) didn't match Pod's node affinity/selector",
+  "node(s) didn't have free ports for the requested pod ports",
+  'Too many pods',
+  'Insufficient cpu',
+  'Insufficient memory',
+  'Insufficient ephemeral-storage',
+  'Insufficient example.com/gpu',
+  "node(s) didn't match pod topology spread constraints",
+  "node(s) didn't match pod topology spread constraints (missing required label)",
+  "node(s) didn't match pod affinity rules",
+  "node(s) didn't match pod anti-affinity rules",
+  "node(s) didn't satisfy existing pods anti-affinity rules",
+];
+
+const modernReasons = [
+  'node(s) had volume node affinity conflict',
+  'node(s) had no available volume zone',
+  'node(s) had no available disk',
+  'node(s) exceed max volume count',
+  'pod has unbound immediate PersistentVolumeClaims',
+];
+
 /*
  * The same pod, on the same cluster, put to kube-scheduler and then to ours: both place it or both refuse it with the same words, and ours on a node that has
  * as many points with kube-scheduler as the one that it chose itself. What our engine gives every node, and the oracle that the engine is held to elsewhere, is
@@ -162,7 +188,9 @@ async function play(found: Map<SubjectName, string[]>, seen: Seen, { release, is
   }
 }
 
-const isDifferent = (different: Differences): boolean => Object.keys(different).length > 0;
+function isDifferent(different: Differences): boolean {
+  return Object.keys(different).length > 0;
+}
 
 function differences(...each: (string | undefined)[]): Differences {
   return Object.fromEntries(subjects.flatMap((name, n) => (each[n] === undefined ? [] : [[name, each[n]]])));
@@ -179,28 +207,3 @@ function note(seen: Seen, verdict: Verdict, scored: Scored | undefined): void {
   seen.chosen += 1;
   for (const [name, points] of scored.each) if (new Set(points.values()).size > 1) seen.scorers.add(name);
 }
-
-const reasonsAsked = [
-  'node(s) were unschedulable',
-  'node(s) had untolerated taint',
-  "node(s) didn't match Pod's node affinity/selector",
-  "node(s) didn't have free ports for the requested pod ports",
-  'Too many pods',
-  'Insufficient cpu',
-  'Insufficient memory',
-  'Insufficient ephemeral-storage',
-  'Insufficient example.com/gpu',
-  "node(s) didn't match pod topology spread constraints",
-  "node(s) didn't match pod topology spread constraints (missing required label)",
-  "node(s) didn't match pod affinity rules",
-  "node(s) didn't match pod anti-affinity rules",
-  "node(s) didn't satisfy existing pods anti-affinity rules",
-];
-
-const modernReasons = [
-  'node(s) had volume node affinity conflict',
-  'node(s) had no available volume zone',
-  'node(s) had no available disk',
-  'node(s) exceed max volume count',
-  'pod has unbound immediate PersistentVolumeClaims',
-];
