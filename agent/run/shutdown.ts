@@ -90,7 +90,7 @@ const MAX_MARKER_BYTES = 4096;
 
 /**
  * `D/clean-stop.json`: the boot id of the boot in which the agent was stopped while no kubelet ran. Only such a boot can have ended by a shutdown; a
- * panic, a power cut or a hang writes no such file. A file of its own, since a full disk allows removing a file but not rewriting one.
+ * panic, a power cut or a hang writes no such file. It is a separate file, since a full disk allows removing a file but not rewriting one.
  */
 export class CleanStop {
   readonly #disk: Pick<Disk, 'read' | 'replace' | 'remove'>;

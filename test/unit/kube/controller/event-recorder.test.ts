@@ -256,7 +256,7 @@ test('of one type about one object 25 are told, then one in five minutes; the co
   assert.match(telling.say(occurrence('m'), 100_000), /^-/, 'and not beyond');
 });
 
-test('an event has the fields of those in the field', () => {
+test("an event has the fields that client-go's recorder writes", () => {
   const series = newSeries(occurrence(''), false, START, 42);
   Object.assign(series, { message: 'Created pod: a', count: 3, lastMs: START + 1_999 });
   assert.deepEqual(eventObject(series), {
